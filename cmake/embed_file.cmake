@@ -1,0 +1,5 @@
+file(READ "${IN}" hex HEX)
+string(LENGTH "${hex}" n)
+math(EXPR len "${n} / 2")
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+file(WRITE "${OUT}" "#include <stddef.h>\nextern const char ${SYMBOL}[];\nextern const size_t ${SYMBOL}_len;\nconst char ${SYMBOL}[] = {${bytes}0};\nconst size_t ${SYMBOL}_len = ${len};\n")

@@ -1,0 +1,88 @@
+#pragma once
+/*
+ * Byte strings: `struct str` borrows, `struct buf` owns and grows.
+ *
+ * Invariants of a buf: born with a maximum (bytes without the closing NUL); `data` is NULL or NUL-terminated
+ * at data[len]; what would pass the maximum is not added at all and sets `full`, which stays until buf_clear,
+ * so that a run of adds is checked once, at the end. Running out of memory aborts (see base/err.h, die_oom).
+ * A str may hold NUL bytes and need not be terminated. Neither may be shared between threads without a lock.
+ *
+ *     struct buf b;
+ *     buf_init(&b, BUF_MAX);
+ *     buf_addf(&b, "%d files", n);
+ *     if (buf_full(&b)) ...
+ *     buf_release(&b);
+ */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct str {
+    const char *ptr;
+    size_t len;
+};
+
+struct buf {
+    char *data;
+    size_t len, cap, max;
+    bool full;
+};
+
+/* The usual maximum, 64 MiB: the largest thing any path keeps in memory. */
+#define BUF_MAX ((size_t)64 << 20)
+
+void buf_init(struct buf *b, size_t max);
+void buf_release(struct buf *b);              /* frees; the buf may be initialised again */
+void buf_clear(struct buf *b);                /* length 0, memory kept, `full` off */
+bool buf_full(const struct buf *b);           /* some add did not fit */
+bool buf_add(struct buf *b, const void *p, size_t len);
+bool buf_add_str(struct buf *b, struct str s);
+bool buf_adds(struct buf *b, const char *s);  /* NUL-terminated */
+bool buf_addc(struct buf *b, char c);
+bool buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+void buf_truncate(struct buf *b, size_t len); /* len <= b->len */
+void buf_remove_front(struct buf *b, size_t n);
+char *buf_reserve(struct buf *b, size_t n);   /* room for n more bytes, or NULL and `full`; then buf_commit */
+void buf_commit(struct buf *b, size_t n);
+const char *buf_cstr(const struct buf *b);    /* never NULL */
+struct str buf_str(const struct buf *b);
+char *buf_take(struct buf *b);                /* the bytes are yours (never NULL); the buf is empty again */
+
+/* A str over a literal or NUL-terminated string; NULL gives the empty str. */
+struct str str_from(const char *s);
+struct str str_make(const char *p, size_t len);
+#define STR(lit) ((struct str){ "" lit, sizeof(lit) - 1 })
+bool str_eq(struct str a, struct str b);
+bool str_is(struct str a, const char *s);
+bool str_starts(struct str a, const char *prefix);
+bool str_ends(struct str a, const char *suffix);
+bool str_contains(struct str a, struct str needle);
+/* Index of c at or after `from`, or (size_t)-1. */
+size_t str_find(struct str a, char c, size_t from);
+struct str str_sub(struct str a, size_t from, size_t len); /* clamped */
+struct str str_trim(struct str a);                         /* ASCII blanks and newlines off both ends */
+/* Splits the next part off *rest at `sep`; false when *rest was used up (ptr NULL). */
+bool str_split(struct str *rest, char sep, struct str *ret_part);
+char *str_dup(struct str s);                               /* NUL-terminated copy, yours */
+
+/* malloc and friends that never return NULL; x == abort on out of memory. */
+void *xmalloc(size_t n);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n);
+void *xreallocarray(void *p, size_t n, size_t size);
+char *xstrdup(const char *s);         /* NULL gives NULL */
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Grows array `a` (pointer lvalue) so that index n is valid; `cap` is a size_t lvalue. */
+#define ARRAY_GROW(a, n, cap)                                                                      \
+    do {                                                                                           \
+        if ((n) >= (cap)) {                                                                        \
+            (cap) = (cap) ? (cap)*2 : 8;                                                           \
+            if ((cap) <= (n))                                                                      \
+                (cap) = (n) + 1;                                                                   \
+            (a) = xreallocarray((a), (cap), sizeof *(a));                                          \
+        }                                                                                          \
+    } while (0)
+#define ARRAY_LEN(a) (sizeof(a) / sizeof(a)[0])

@@ -1,0 +1,63 @@
+#pragma once
+/*
+ * Settings, layered (SURFACE section 1, ARCHITECTURE section 7). Scopes highest first: managed, cli, local, project,
+ * user. In each scope yare's own file comes before .claude's for scalars; lists join in that order. Every value knows
+ * its file and line. Unknown keys are kept and ignored. A broken file is a problem (named, skipped), never rewritten.
+ *
+ * A struct config is immutable once loaded; reloading makes a new one. Project and local scopes of an untrusted folder are loaded
+ * too: who asks for a widening value (allow rules, mode, env, base URL, hooks) passes `only_trusted`.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum scope { SCOPE_MANAGED, SCOPE_CLI, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, SCOPE_COUNT };
+const char *scope_name(enum scope s); /* "managed" "cli" "local" "project" "user" */
+
+struct config_source {
+    enum scope scope;
+    bool claude;      /* a .claude file (its user-scope "/p" rules anchor at its own folder) */
+    char *file;       /* "" for inline JSON on the command line */
+};
+struct config_problem {
+    char *file;
+    int line; /* 0: unknown */
+    char *text;
+};
+struct config_item { /* one element of a list setting */
+    struct str value; /* string elements only */
+    const struct config_source *source;
+    int line;
+};
+
+struct config_paths {
+    const char *home, *config_dir, *project_root; /* project_root may be NULL */
+    const char *cli_settings;                     /* --settings: a file or inline JSON; NULL */
+};
+struct config;
+/* Never fails: what cannot be read becomes a problem. */
+struct config *config_load(const struct config_paths *paths);
+void config_free(struct config *c); /* NULL is fine */
+
+/* Scalars: highest scope wins. only_trusted leaves out the project and local scope. */
+const char *config_str(const struct config *c, const char *path, bool only_trusted, const char *fallback);
+long long config_int(const struct config *c, const char *path, bool only_trusted, long long fallback);
+bool config_bool(const struct config *c, const char *path, bool only_trusted, bool fallback);
+/* Lists: joined, duplicates dropped. Fills up to n; returns how many there are. */
+size_t config_list(const struct config *c, const char *path, bool only_trusted, struct config_item *ret, size_t n);
+/* The source that config_str would answer from, or NULL. */
+const struct config_source *config_origin(const struct config *c, const char *path, bool only_trusted);
+size_t config_problems(const struct config *c, const struct config_problem **ret);
+size_t config_sources(const struct config *c, const struct config_source **ret); /* files that were read */
+
+/* Adds `value` to the list at `path` ("permissions.allow") of a yare settings file, under a lock, reading it
+ * fresh, keeping unknown keys and other edits, atomically. Makes the file and folder when missing. */
+bool config_add_to_list(const char *file, const char *path, const char *value, struct err *err) MUST_CHECK;
+
+/* $YARE_CONFIG_DIR or $XDG_CONFIG_HOME/yare or ~/.config/yare; likewise the data folder. Yours. */
+char *config_dir(void);
+char *config_data_dir(void);
+/* The git root above cwd, else cwd itself. Yours. */
+char *config_project_root(const char *cwd);

@@ -1,0 +1,35 @@
+#pragma once
+/*
+ * gitignore-style patterns and ignore files, one matcher for rules, Glob, Grep and completion. Components are matched
+ * without their neighbours: '*' and '?' never cross '/', "**" spans any number of components. Classes "[a-z]", "[!x]" and
+ * escapes "\*" work; "{a,b}" only with GLOB_BRACES. Pure; linear in pattern times path (no exponential backtracking).
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+enum { GLOB_FOLD_CASE = 1, GLOB_BRACES = 2 };
+/* Whole-path match of pattern "a/ * * /b.c" against path (no leading slash in either). */
+bool glob_match(struct str pattern, struct str path, unsigned flags);
+
+/* A stack of ignore rules for a walk; a child sees its parents. */
+struct ignore;
+struct ignore *ignore_new(struct ignore *parent, const char *dir_rel); /* dir_rel: "" at the root, "src" below */
+void ignore_free(struct ignore *ig);
+void ignore_add_text(struct ignore *ig, struct str text); /* the content of a .gitignore */
+/* path relative to the root of the walk; the last matching pattern wins, nearest file first. */
+bool ignore_match(const struct ignore *ig, struct str path, bool is_dir);
+
+/* Walks files below root honouring .gitignore, .ignore, .git/info/exclude (unless no_ignore) and skipping .git; hidden
+ * files are included. Symlinked folders are not entered. Stops when visit returns false or `cancel` fires. Paths are
+ * relative to root. */
+struct cancel;
+struct glob_walk {
+    const char *root;
+    bool no_ignore;
+    struct cancel *cancel;
+    bool (*visit)(void *user, const char *rel_path, bool is_dir);
+    void *user;
+};
+bool glob_walk(const struct glob_walk *w); /* false: stopped early */

@@ -1,0 +1,38 @@
+#pragma once
+/*
+ * HTTP on libcurl multi, loaded on first use through a typed table over dlopen, so that --version and the first frame
+ * never pay for it (the dynamic linker alone costs 8 ms). A request belongs to the thread that started it; that thread
+ * pumps it with http_next, which also watches one more descriptor (the engine's wake). The body is sent from slices.
+ *
+ * Nothing is followed across hosts; only http and https; TLS verified; proxies from the environment.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct http_spec {
+    const char *method; /* "GET" or "POST" */
+    const char *url;
+    const char *const *headers; /* "Name: value", NULL-terminated */
+    const struct str *body;     /* slices, borrowed until http_free */
+    size_t n_body;
+    int connect_timeout_ms;     /* 0: 30,000 */
+    int idle_timeout_ms;        /* no byte for so long: ERR_TIMEOUT; 0: 600,000 */
+};
+
+enum http_step {
+    HTTP_DATA,  /* *ret_data holds bytes, borrowed until the next call */
+    HTTP_IDLE,  /* wake_fd is readable, or the timeout ran out */
+    HTTP_DONE,  /* the response ended cleanly */
+    HTTP_FAILED /* err says why; bytes got before stand */
+};
+
+struct http;
+bool http_load(struct err *err) MUST_CHECK; /* loads libcurl now (start-up thread); idempotent, thread-safe */
+struct http *http_start(const struct http_spec *spec, struct err *err);
+enum http_step http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data, struct err *err);
+int http_status(const struct http *h);                             /* 0 before the headers are in */
+const char *http_header(const struct http *h, const char *name);   /* response header, case-insensitive, or NULL */
+void http_free(struct http *h);                                    /* closes; NULL is fine */

@@ -1,0 +1,63 @@
+#pragma once
+/*
+ * The engine: a session on a thread of its own, answering ops with events. The only seam between front ends (TUI, print
+ * mode, tests, a parent agent) and the machine (ARCHITECTURE section 1).
+ *
+ *     struct engine *e = engine_start(&cfg, &err);
+ *     engine_post(e, op_new(OP_SUBMIT, "list the files"));
+ *     while ((ev = engine_next_event(e, -1)) != NULL) { ...; event_free(ev); }   // EV_CLOSED, then NULL
+ *     engine_free(e);
+ *
+ * Threads: engine_post, engine_cancel and engine_stop from any thread and never blocking; engine_next_event from one.
+ */
+#include <stdbool.h>
+
+#include "base/cancel.h"
+#include "base/err.h"
+#include "base/verdict.h"
+#include "engine/event.h"
+
+struct model_provider;
+struct store;
+struct config;
+
+/* All borrowed for engine_start, which copies what it keeps, except where said. */
+struct engine_config {
+    struct model_provider *take_provider;
+    const char *model;           /* id or alias */
+    const char *fallback_model;  /* NULL: none */
+    const char *cwd, *root, *home, *config_dir, *data_dir;
+    struct store *store;         /* must outlive the engine */
+    const char *cli_settings;    /* --settings; NULL */
+    const char *session_id;      /* a fresh one to use; NULL: made */
+    const char *resume_id;       /* session to go on with; NULL: a new one */
+    bool fork;                   /* with resume_id: copy it under a new id */
+    enum perm_mode mode;
+    int mode_scope;              /* enum scope: where the mode came from */
+    bool bypass_allowed;
+    bool interactive;            /* someone can answer asks */
+    bool print_mode;
+    bool trusted;
+    const char *const *allowed_tools, *const *disallowed_tools; /* rules from the command line; NULL-terminated */
+    const char *const *add_dirs;
+    const char *system_prompt, *append_system_prompt;           /* NULL: the assets' */
+    int max_turns;               /* 0: no cap */
+    double max_budget_usd;       /* 0: none */
+    bool partial_raw;            /* pass DELTA_RAW on (--include-partial-messages) as EV_BLOCK with agent NULL */
+    const char *const *environ;  /* the program's own environment; children get a whitelist of it */
+    int max_retries;             /* of one request; -1: 10 */
+    int max_tokens;              /* 0: the catalogue's */
+};
+
+struct engine;
+struct engine *engine_start(const struct engine_config *cfg, struct err *err);
+void engine_post(struct engine *e, struct op *take_op);
+/* Interrupts the running turn (CANCEL_USER), or everything (CANCEL_TERM). Works when every queue is full. */
+void engine_cancel(struct engine *e, enum cancel_reason reason);
+/* The next event, waiting at most timeout_ms (-1: for ever); NULL: none in time, or the engine closed and all are read. */
+struct event *engine_next_event(struct engine *e, int timeout_ms);
+int engine_event_fd(struct engine *e);  /* polls readable while an event waits */
+const char *engine_session_id(const struct engine *e);
+/* Asks the engine to end: cancels what runs, answers what is open, syncs. EV_CLOSED follows. */
+void engine_stop(struct engine *e);
+void engine_free(struct engine *e);     /* stops, drains, joins; NULL is fine */

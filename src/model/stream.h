@@ -1,0 +1,120 @@
+#pragma once
+/*
+ * A model as a stream of deltas. Every provider (Anthropic, OpenAI-compatible, the offline pilot, a scripted one in
+ * tests) is one struct model_provider; the engine knows no other difference between them.
+ *
+ * A stream belongs to the thread that started it. model_stream_next waits for the next delta, but also returns when
+ * wake_fd becomes readable, so that the engine stays answerable in its one wait.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/message.h"
+
+struct model_info;
+
+/* Everything a request is made of. All borrowed until the stream is freed. */
+struct model_request {
+    const char *model;
+    int max_tokens;
+    const struct str *system; /* text of the system segments, in order */
+    size_t n_system;
+    size_t system_break[2];   /* segment indexes after which a cache breakpoint stands; SIZE_MAX: none */
+    struct str tools;         /* serialised JSON array in the Messages API shape, or empty */
+    const struct message *const *messages;
+    size_t n_messages;
+    size_t message_break[2];  /* message indexes whose last block carries a cache breakpoint; SIZE_MAX: none */
+    const char *effort;       /* NULL: the model's default */
+    const char *session_id;
+    const char *cwd;          /* for the offline pilot */
+};
+
+struct usage {
+    int64_t input, output, cache_read, cache_write;
+    bool estimated;
+};
+
+enum stop_reason {
+    STOP_NONE,
+    STOP_END_TURN,
+    STOP_MAX_TOKENS,
+    STOP_SEQUENCE,
+    STOP_TOOL_USE,
+    STOP_PAUSE_TURN,
+    STOP_REFUSAL,
+    STOP_CONTEXT_EXCEEDED,
+};
+const char *stop_reason_name(enum stop_reason r); /* "end_turn" ... */
+enum stop_reason stop_reason_parse(struct str s);
+
+enum delta_kind {
+    DELTA_MESSAGE_START, /* id = message id, name = model, usage */
+    DELTA_BLOCK_START,   /* index, block; tool_use: id, name; redacted: text = data */
+    DELTA_TEXT,          /* index, text */
+    DELTA_THINKING,      /* index, text */
+    DELTA_SIGNATURE,     /* index, text */
+    DELTA_INPUT_JSON,    /* index, text = part of the input's JSON */
+    DELTA_BLOCK_STOP,    /* index */
+    DELTA_USAGE,         /* usage, cumulative for this message; stop may be set with it */
+    DELTA_PING,
+    DELTA_RAW,           /* the provider's own event as JSON in text, for partial output; comes before its delta */
+};
+
+struct delta {
+    enum delta_kind kind;
+    int index;
+    enum block_kind block;
+    struct str id, name, text; /* borrowed until the next call on the stream */
+    struct usage usage;
+    enum stop_reason stop;
+};
+
+enum model_step { MODEL_DELTA, MODEL_IDLE, MODEL_DONE, MODEL_FAILED };
+
+struct model_stream;
+struct model_stream_ops {
+    enum model_step (*next)(struct model_stream *s, int wake_fd, int timeout_ms, struct delta *ret,
+                            struct err *err);
+    void (*free)(struct model_stream *s);
+};
+struct model_stream { /* embedded first in the provider's own struct */
+    const struct model_stream_ops *ops;
+    char request_id[64]; /* the server's, "" when unknown */
+};
+
+struct model_provider {
+    const char *name; /* "anthropic", "openai", "offline" */
+    void *self;
+    /* NULL with err when nothing could be sent. */
+    struct model_stream *(*start)(void *self, const struct model_request *req, struct err *err);
+    void (*free)(void *self);
+};
+
+enum model_step model_stream_next(struct model_stream *s, int wake_fd, int timeout_ms, struct delta *ret,
+                                  struct err *err);
+void model_stream_free(struct model_stream *s); /* NULL is fine */
+
+/*
+ * Deltas to blocks: collects the deltas of one assistant message. A tool_use block is complete at its stop, when its
+ * input parsed to an object (empty input is {}); what never completed is dropped from the message, and an unfinished
+ * text block is kept.
+ */
+struct stream_blocks;
+struct stream_block { /* a finished or growing block, borrowed */
+    enum block_kind kind;
+    struct str id, name, text, input, signature;
+    bool complete, bad_input; /* bad_input: a tool_use whose JSON did not parse to an object; input holds the bytes */
+};
+struct stream_blocks *stream_blocks_new(void);
+void stream_blocks_free(struct stream_blocks *b);
+void stream_blocks_apply(struct stream_blocks *b, const struct delta *d);
+size_t stream_blocks_len(const struct stream_blocks *b);
+const struct stream_block *stream_blocks_at(const struct stream_blocks *b, size_t i);
+struct str stream_blocks_message_id(const struct stream_blocks *b);
+const struct usage *stream_blocks_usage(const struct stream_blocks *b);
+enum stop_reason stream_blocks_stop(const struct stream_blocks *b);
+/* The assistant message so far; NULL when it has no block worth keeping. A bad_input tool_use goes in with input {}. */
+struct message *stream_blocks_message(const struct stream_blocks *b, const char *model, bool partial);

@@ -1,0 +1,11 @@
+#pragma once
+/* `yare perm check` (JSON lines in, JSON lines out) and `yare perm explain CMD` (for people). PERM_CASES has the record. */
+#include <stdio.h>
+
+#include "base/config.h"
+
+/* Answers each line of in; exit code 0 when each line was answered. */
+int perm_check_run(FILE *in, FILE *out);
+/* Explains one shell command with the settings at hand. Exit code. */
+int perm_explain_run(const char *command, const struct config *config, bool trusted, const char *cwd,
+                     const char *root, FILE *out);

@@ -1,0 +1,53 @@
+#pragma once
+/*
+ * Permission rules (SURFACE section 2, PERM_CASES). A rule set is immutable once built; thread-safe then.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/config.h"
+#include "base/err.h"
+#include "base/verdict.h"
+#include "perm/leaf.h"
+
+struct perm_rule {
+    enum verdict verdict; /* the list it stands in */
+    char *text;           /* as written */
+    char *tool;           /* "Bash", "Edit", "mcp__github__*", ... */
+    char *body;           /* between the brackets, unescaped; NULL: bare tool */
+    enum scope scope;
+    bool claude;
+    char *file;           /* where it stands, or NULL (session, cli) */
+    int line;
+};
+struct perm_rules {
+    struct perm_rule *rules;
+    size_t n, cap;
+    struct config_problem *problems; /* mistyped, ignored, shadowed: file, line, text */
+    size_t n_problems, cap_problems;
+};
+void perm_rules_init(struct perm_rules *rs);
+void perm_rules_release(struct perm_rules *rs);
+/* Parses one rule; a bad one becomes a problem and false. */
+bool perm_rules_add(struct perm_rules *rs, enum verdict list, const char *text, enum scope scope, bool claude,
+                    const char *file, int line);
+/* permissions.{allow,ask,deny} of every source. */
+void perm_rules_load(struct perm_rules *rs, const struct config *c);
+
+/* Roots that anchors need. */
+struct perm_anchor {
+    const char *root, *cwd, *home, *config_home; /* config_home: of a .claude user file, ~/.claude */
+    bool fold_case;
+};
+/* The first matching rule of that list for a leaf, or NULL. Allow matches the exact decoded argv; deny and ask match the
+ * base name, past global options. */
+const struct perm_rule *perm_rules_match_leaf(const struct perm_rules *rs, enum verdict list,
+                                              const struct perm_leaf *leaf);
+/* ... for a file access: tool "Read" or "Edit"; `paths` are the spellings to match (as named, resolved). Allow needs every
+ * one to match, deny and ask any. */
+const struct perm_rule *perm_rules_match_path(const struct perm_rules *rs, enum verdict list, const char *tool,
+                                              const char *const *paths, size_t n, const struct perm_anchor *an);
+/* ... for any other tool: bare names, mcp globs, WebFetch(domain:h), Agent(name), Skill(name). */
+struct cJSON;
+const struct perm_rule *perm_rules_match_tool(const struct perm_rules *rs, enum verdict list, const char *tool,
+                                              const struct cJSON *input);

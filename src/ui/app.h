@@ -1,0 +1,20 @@
+#pragma once
+/* The TUI: one loop over terminal, engine events, signals and the frame timer. */
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct engine;
+struct app_options {
+    const char *prompt;       /* submitted at once, or NULL */
+    bool no_color, no_mouse, no_alt_screen, linear;
+    const char *history_file; /* prompt history, or NULL */
+    const char *events_file;  /* --events: record the event stream, or NULL */
+    int signal_fd;            /* signalfd of INT, TERM, HUP, WINCH, CONT; blocked in all threads */
+    /* Starts the engine after the first frame was painted. */
+    struct engine *(*start_engine)(void *user, struct err *err);
+    void *user;
+};
+/* Runs until the person quits; the exit code (0, 1, 130, 143). Leaves the last answer and `yare resume ID` on the normal
+ * screen. */
+int app_run(const struct app_options *o);

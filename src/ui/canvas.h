@@ -1,0 +1,46 @@
+#pragma once
+/*
+ * A grid of cells that panes draw into and tests read as text; `ui/term` hands it to curses. A cell holds one grapheme
+ * cluster (up to CANVAS_BYTES of UTF-8) of one or two columns; the second column of a wide one is a continuation cell. Text is
+ * made visible on the way in: a control byte or bidi override never reaches a cell raw. Drawing outside the clip is dropped.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define CANVAS_BYTES 24
+
+/* Roles, not colours: a theme maps them (ui/theme). */
+enum style {
+    ST_TEXT, ST_DIM, ST_BOLD, ST_TITLE, ST_BORDER, ST_BORDER_FOCUS, ST_PROMPT, ST_USER, ST_TOOL, ST_OK, ST_WARN, ST_ERROR,
+    ST_ADD, ST_DEL, ST_HUNK, ST_CODE, ST_HEADING, ST_LINK, ST_STATUS, ST_METER_ON, ST_METER_OFF, ST_KEY, ST_SELECT,
+    ST_THINK, ST_COUNT
+};
+struct cell {
+    char text[CANVAS_BYTES]; /* NUL-terminated; "" is a blank; a continuation cell has width 0 */
+    uint8_t width;           /* 1, 2, or 0 for the right half of a wide cluster */
+    uint8_t style;           /* enum style */
+};
+struct rect {
+    int x, y, w, h;
+};
+struct canvas {
+    int w, h;
+    struct cell *cells; /* h rows of w */
+    int cursor_x, cursor_y; /* -1: hidden */
+};
+void canvas_init(struct canvas *c, int w, int h);
+void canvas_release(struct canvas *c);
+void canvas_resize(struct canvas *c, int w, int h); /* blank afterwards */
+void canvas_clear(struct canvas *c);
+/* Draws one line of text into `clip` at column x of row y (both relative to clip); returns the column after it. */
+int canvas_text(struct canvas *c, struct rect clip, int x, int y, enum style st, struct str s);
+int canvas_textf(struct canvas *c, struct rect clip, int x, int y, enum style st, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+void canvas_fill(struct canvas *c, struct rect r, enum style st, const char *grapheme);
+void canvas_box(struct canvas *c, struct rect r, enum style st, struct str title, bool ascii);
+void canvas_style(struct canvas *c, struct rect r, enum style st); /* restyles what stands there */
+void canvas_cursor(struct canvas *c, int x, int y);
+/* The canvas as text, rows joined by newlines, trailing blanks cut: for goldens. */
+void canvas_dump(const struct canvas *c, struct buf *out);

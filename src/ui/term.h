@@ -1,0 +1,33 @@
+#pragma once
+/*
+ * The terminal, and the only file that includes curses. Owns modes (alternate screen, bracketed paste, mouse, keyboard
+ * protocols), colours, keys and the drawing. Belongs to the UI thread, except term_emergency.
+ */
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "ui/canvas.h"
+#include "ui/keys.h"
+
+struct term_options {
+    bool no_color, no_mouse, no_alt_screen, ascii;
+    int esc_ms; /* how long the bytes of one key may lie apart; 0: 50 */
+};
+/* False with a clear word when there is no terminal or TERM cannot address the cursor (use -p). */
+bool term_open(const struct term_options *o, struct err *err) MUST_CHECK;
+void term_close(void);      /* leaves the terminal as it was found; idempotent */
+void term_emergency(void);  /* the same from a crash or die(): async-signal-safe writes only */
+void term_suspend(void);    /* Ctrl+Z: restore, stop, and come back on SIGCONT with a full repaint */
+int term_fd(void);          /* to poll for input */
+/* The next key, or -1 when none is complete; YK_PASTE: the pasted text is in *ret_paste (borrowed until the next call). *ret_wait_ms
+ * says when to call again for a split escape sequence, -1: not needed. */
+int term_key(struct str *ret_paste, int *ret_wait_ms);
+void term_size(int *ret_w, int *ret_h);
+bool term_resized(void);    /* after SIGWINCH: takes the new size */
+/* Puts the canvas on the screen: only what differs, inside synchronized-update brackets where the terminal has them. */
+void term_draw(const struct canvas *c);
+void term_redraw(void);     /* next draw repaints all */
+void term_bell(void);
+bool term_ascii(void);      /* borders and marks must be ASCII (no UTF-8 locale) */
+int term_colors(void);
