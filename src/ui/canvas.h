@@ -34,7 +34,10 @@ void canvas_init(struct canvas *c, int w, int h);
 void canvas_release(struct canvas *c);
 void canvas_resize(struct canvas *c, int w, int h); /* blank afterwards */
 void canvas_clear(struct canvas *c);
-/* Draws one line of text into `clip` at column x of row y (both relative to clip); returns the column after it. */
+/* The part of r that lies on the canvas. */
+struct rect canvas_clip(const struct canvas *c, struct rect r);
+/* Draws one line of text into `clip` at column x of row y (both relative to clip; x may be negative); returns the column
+ * after what was drawn, so at most about clip.w. Tabs run to the next eighth column, a newline is a blank. */
 int canvas_text(struct canvas *c, struct rect clip, int x, int y, enum style st, struct str s);
 int canvas_textf(struct canvas *c, struct rect clip, int x, int y, enum style st, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));

@@ -1,0 +1,1 @@
+yare_test(ui_canvas LINK yare_ui)
