@@ -2,7 +2,8 @@
 /*
  * gitignore-style patterns and ignore files, one matcher for rules, Glob, Grep and completion. Components are matched
  * without their neighbours: '*' and '?' never cross '/', "**" spans any number of components. Classes "[a-z]", "[!x]" and
- * escapes "\*" work; "{a,b}" only with GLOB_BRACES. Pure; linear in pattern times path (no exponential backtracking).
+ * escapes "\*" work, '?' is one character, not one byte; a closing "/ * *" needs something below; "{a,b}" only with GLOB_BRACES.
+ * Pure; linear in pattern times path (no exponential backtracking).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,6 +13,11 @@
 enum { GLOB_FOLD_CASE = 1, GLOB_BRACES = 2 };
 /* Whole-path match of pattern "a/ * * /b.c" against path (no leading slash in either). */
 bool glob_match(struct str pattern, struct str path, unsigned flags);
+
+/* The alternatives of a pattern with braces, for matching many paths; false past 1,024 of them or 4,096 bytes (glob_match then
+ * matches nothing). Release with glob_expand_free. */
+bool glob_expand(struct str pattern, char ***ret_list, size_t *ret_n);
+void glob_expand_free(char **list, size_t n);
 
 /* A stack of ignore rules for a walk; a child sees its parents. */
 struct ignore;

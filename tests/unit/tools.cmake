@@ -1,0 +1,1 @@
+yare_test(base_glob LINK yare_base)
