@@ -1,1 +1,2 @@
 yare_test(base_glob LINK yare_base)
+yare_test(base_diff LINK yare_base)
