@@ -1,0 +1,347 @@
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+static bool
+read_fd(int fd, const char *path, size_t max, struct buf *out, struct err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return err_sys(err, errno, "cannot read '%s'", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_INVALID, "'%s' is not a regular file", path);
+    size_t total = 0;
+    for (;;) {
+        size_t want = st.st_size > (off_t)total ? (size_t)st.st_size - total + 1 : 4096;
+        if (total > max || (size_t)st.st_size > max)
+            return err_set(err, ERR_LIMIT, "'%s' is larger than %zu bytes", path, max);
+        char *at = buf_reserve(out, want);
+        if (!at)
+            return err_set(err, ERR_LIMIT, "'%s' is larger than %zu bytes", path, out->max);
+        ssize_t n = read(fd, at, want);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_sys(err, errno, "cannot read '%s'", path);
+        if (n == 0)
+            return true;
+        buf_commit(out, (size_t)n);
+        total += (size_t)n;
+    }
+}
+
+bool
+fs_read(const char *path, size_t max, struct buf *out, struct err *err)
+{
+    bool found;
+    if (!fs_read_if(path, max, out, &found, err))
+        return false;
+    return found || err_sys(err, ENOENT, "cannot open '%s'", path);
+}
+
+bool
+fs_read_if(const char *path, size_t max, struct buf *out, bool *ret_found, struct err *err)
+{
+    /* O_NONBLOCK: a FIFO in the place of a file must not hold us. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    *ret_found = fd >= 0;
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR || err_sys(err, errno, "cannot open '%s'", path);
+    bool ok = read_fd(fd, path, max, out, err);
+    close(fd);
+    return ok;
+}
+
+bool
+fs_write_all(int fd, struct str data, struct err *err)
+{
+    while (data.len) {
+        ssize_t n = write(fd, data.ptr, data.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd p = {.fd = fd, .events = POLLOUT};
+            poll(&p, 1, -1);
+            continue;
+        }
+        if (n < 0)
+            return err_sys(err, errno, "cannot write");
+        data = str_sub(data, (size_t)n, data.len);
+    }
+    return true;
+}
+
+static void
+sync_dir(const char *path)
+{
+    char *dir = fs_dirname(path);
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        /* Some file systems cannot sync folders; the rename itself was done. */
+        (void)fsync(fd);
+        close(fd);
+    }
+    free(dir);
+}
+
+static bool
+write_temp(int fd, const char *path, struct str data, mode_t mode, struct err *err)
+{
+    struct stat old;
+    if (stat(path, &old) == 0) {
+        mode = old.st_mode & 07777;
+        /* Keeping the owner is best effort: only root can give files away. */
+        if (fchown(fd, old.st_uid, old.st_gid) != 0 && errno != EPERM)
+            return err_sys(err, errno, "cannot set the owner of '%s'", path);
+    }
+    if (fchmod(fd, mode) != 0)
+        return err_sys(err, errno, "cannot set the mode of '%s'", path);
+    if (!fs_write_all(fd, data, err))
+        return err_wrap(err, "'%s'", path);
+    if (fdatasync(fd) != 0)
+        return err_sys(err, errno, "cannot sync '%s'", path);
+    return true;
+}
+
+bool
+fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err)
+{
+    char *target = fs_resolve(path, err), *temp = NULL;
+    bool ok = false;
+    if (!target)
+        return false;
+    temp = xasprintf("%s.yare-XXXXXX", target);
+    int fd = mkostemp(temp, O_CLOEXEC);
+    if (fd < 0) {
+        err_sys(err, errno, "cannot write beside '%s'", target);
+        goto out;
+    }
+    ok = write_temp(fd, target, data, mode, err);
+    if (close(fd) != 0 && ok)
+        ok = err_sys(err, errno, "cannot write '%s'", target);
+    if (ok && rename(temp, target) != 0)
+        ok = err_sys(err, errno, "cannot replace '%s'", target);
+    if (ok)
+        sync_dir(target);
+    else
+        unlink(temp);
+out:
+    free(temp);
+    free(target);
+    return ok;
+}
+
+bool
+fs_mkdirs(const char *path, mode_t mode, struct err *err)
+{
+    char *copy = xstrdup(path);
+    bool ok = true;
+    for (char *p = copy + 1; ok && *copy; p++) {
+        if (*p && *p != '/')
+            continue;
+        char c = *p;
+        *p = '\0';
+        if (mkdir(copy, mode) != 0 && errno != EEXIST)
+            ok = err_sys(err, errno, "cannot make the folder '%s'", copy);
+        *p = c;
+        if (!c)
+            break;
+    }
+    free(copy);
+    if (ok && !fs_is_dir(path))
+        return err_set(err, ERR_INVALID, "'%s' is in the way: it is not a folder", path);
+    return ok;
+}
+
+int
+fs_lock(const char *path, int timeout_ms, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        err_sys(err, errno, "cannot open the lock file '%s'", path);
+        return -1;
+    }
+    int64_t until = clock_mono_ms() + timeout_ms;
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || clock_mono_ms() >= until) {
+            err_set(err, ERR_TIMEOUT, "'%s' is locked by another process", path);
+            close(fd);
+            return -1;
+        }
+        poll(NULL, 0, 5);
+    }
+    return fd;
+}
+
+bool
+fs_exists(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+bool
+fs_is_dir(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+char *
+fs_join(const char *dir, const char *name)
+{
+    if (name[0] == '/')
+        return xstrdup(name);
+    size_t n = strlen(dir);
+    return xasprintf("%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
+}
+
+char *
+fs_dirname(const char *path)
+{
+    char *copy = xstrdup(path);
+    char *dir = xstrdup(dirname(copy));
+    free(copy);
+    return dir;
+}
+
+const char *
+fs_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Appends the components of path to out, which holds a clean absolute path without a closing slash. */
+static void
+add_components(struct buf *out, struct str path)
+{
+    struct str part;
+    while (str_split(&path, '/', &part)) {
+        if (part.len == 0 || str_is(part, "."))
+            continue;
+        if (str_is(part, "..")) {
+            while (out->len && out->data[out->len - 1] != '/')
+                buf_truncate(out, out->len - 1);
+            if (out->len)
+                buf_truncate(out, out->len - 1);
+            continue;
+        }
+        buf_addc(out, '/');
+        buf_add_str(out, part);
+    }
+}
+
+char *
+fs_normalize(const char *base, const char *path)
+{
+    struct buf out;
+    buf_init(&out, BUF_MAX);
+    if (path[0] != '/')
+        add_components(&out, str_from(base));
+    add_components(&out, str_from(path));
+    if (out.len == 0)
+        buf_addc(&out, '/');
+    return buf_take(&out);
+}
+
+char *
+fs_resolve(const char *path, struct err *err)
+{
+    char cwd[PATH_MAX];
+    if (path[0] != '/' && !getcwd(cwd, sizeof cwd)) {
+        err_sys(err, errno, "the working folder is gone");
+        return NULL;
+    }
+    char *head = path[0] == '/' ? xstrdup(path) : fs_join(cwd, path);
+    struct buf tail; /* missing components, in order */
+    char *real = NULL;
+    buf_init(&tail, PATH_MAX);
+    for (int links = 0;;) {
+        if ((real = realpath(head, NULL)) != NULL)
+            break;
+        if (errno != ENOENT && errno != ENOTDIR) {
+            err_sys(err, errno, "cannot resolve '%s'", path);
+            goto out;
+        }
+        /* A dangling link still says where a write would land. */
+        char target[PATH_MAX];
+        ssize_t n = readlink(head, target, sizeof target - 1);
+        char *slash = strrchr(head, '/');
+        if (n > 0) {
+            if (++links > 40) {
+                err_sys(err, ELOOP, "cannot resolve '%s'", path);
+                goto out;
+            }
+            target[n] = '\0';
+            char *dir = fs_dirname(head), *next = fs_join(dir, target);
+            free(dir);
+            free(head);
+            head = next;
+            continue;
+        }
+        struct buf joined;
+        buf_init(&joined, PATH_MAX);
+        buf_addf(&joined, "/%s", slash + 1);
+        buf_add_str(&joined, buf_str(&tail));
+        buf_release(&tail);
+        tail = joined;
+        if (slash == head)
+            slash++;
+        *slash = '\0';
+        if (buf_full(&tail)) {
+            err_sys(err, ENAMETOOLONG, "cannot resolve '%s'", path);
+            goto out;
+        }
+    }
+    if (tail.len) {
+        char *whole = fs_normalize(real, buf_cstr(&tail) + 1);
+        free(real);
+        real = whole;
+    }
+out:
+    buf_release(&tail);
+    free(head);
+    return real;
+}
+
+const char *
+fs_home(void)
+{
+    const char *home = getenv("HOME");
+    if (home && home[0] == '/')
+        return home;
+    const struct passwd *pw = getpwuid(getuid());
+    return pw && pw->pw_dir && pw->pw_dir[0] == '/' ? pw->pw_dir : "/";
+}
+
+char *
+fs_slug(const char *path)
+{
+    struct buf out;
+    uint64_t hash = 1469598103934665603u; /* FNV-1a */
+    buf_init(&out, 4096);
+    for (const char *p = path; *p; p++) {
+        bool alnum =
+            (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+        buf_addc(&out, alnum ? *p : '-');
+    }
+    if (out.len > 200) {
+        buf_truncate(&out, 200);
+        buf_addf(&out, "-%016llx", (unsigned long long)hash);
+    }
+    return buf_take(&out);
+}

@@ -1,0 +1,267 @@
+#include "base/text.h"
+
+#include <utf8proc.h>
+
+#define REPLACEMENT 0xFFFD
+
+size_t
+text_decode(struct str s, size_t off, int32_t *ret_cp)
+{
+    unsigned char c = (unsigned char)s.ptr[off];
+    if (c < 0x80) {
+        *ret_cp = c;
+        return 1;
+    }
+    utf8proc_int32_t cp;
+    utf8proc_ssize_t n =
+        utf8proc_iterate((const utf8proc_uint8_t *)s.ptr + off,
+                         (utf8proc_ssize_t)(s.len - off > 4 ? 4 : s.len - off), &cp);
+    if (n <= 0) {
+        *ret_cp = REPLACEMENT;
+        return 1;
+    }
+    *ret_cp = cp;
+    return (size_t)n;
+}
+
+size_t
+text_encode(int32_t cp, char out[4])
+{
+    return (size_t)utf8proc_encode_char(cp, (utf8proc_uint8_t *)out);
+}
+
+static bool
+is_broken(struct str s, size_t off, size_t n, int32_t cp)
+{
+    return cp == REPLACEMENT && n == 1 && (unsigned char)s.ptr[off] >= 0x80;
+}
+
+bool
+text_valid_utf8(struct str s)
+{
+    int32_t cp;
+    for (size_t i = 0, n; i < s.len; i += n) {
+        n = text_decode(s, i, &cp);
+        if (is_broken(s, i, n, cp))
+            return false;
+    }
+    return true;
+}
+
+size_t
+text_repair(struct buf *out, struct str s)
+{
+    size_t replaced = 0, good = 0;
+    int32_t cp;
+    for (size_t i = 0, n; i < s.len; i += n) {
+        n = text_decode(s, i, &cp);
+        if (!is_broken(s, i, n, cp))
+            continue;
+        buf_add_str(out, str_sub(s, good, i - good));
+        /* a run of broken bytes gives one mark each: the count stays honest */
+        buf_adds(out, "\xEF\xBF\xBD");
+        replaced++;
+        good = i + 1;
+    }
+    buf_add_str(out, str_sub(s, good, s.len));
+    return replaced;
+}
+
+int
+text_cp_width(int32_t cp)
+{
+    if (cp >= 0x20 && cp < 0x7F)
+        return 1;
+    if (cp < 0x20 || cp == 0x7F)
+        return 0;
+    int w = utf8proc_charwidth(cp);
+    return w < 0 ? 0 : w > 2 ? 2 : w;
+}
+
+size_t
+text_grapheme(struct str s, size_t off, int *ret_width)
+{
+    int32_t cp, next;
+    size_t n = text_decode(s, off, &cp);
+    /* Plain ASCII followed by ASCII is by far the commonest case. */
+    if (cp < 0x80 && (off + n >= s.len || (unsigned char)s.ptr[off + n] < 0x80)) {
+        *ret_width = text_cp_width(cp);
+        return n + (cp == '\r' && off + n < s.len && s.ptr[off + n] == '\n');
+    }
+    int width = text_cp_width(cp);
+    utf8proc_int32_t state = 0;
+    size_t len = n;
+    while (off + len < s.len) {
+        size_t k = text_decode(s, off + len, &next);
+        if (utf8proc_grapheme_break_stateful(cp, next, &state))
+            break;
+        /* VS16 asks for the emoji form, which is wide. */
+        if (next == 0xFE0F && width == 1)
+            width = 2;
+        if (text_cp_width(next) > width)
+            width = text_cp_width(next);
+        cp = next;
+        len += k;
+    }
+    *ret_width = width;
+    return len;
+}
+
+size_t
+text_grapheme_before(struct str s, size_t off)
+{
+    /* Graphemes are only found forwards: start far enough back, at a line start or an ASCII byte. */
+    size_t start = off > 1 ? off - 1 : 0;
+    while (start > 0 &&
+           !((unsigned char)s.ptr[start] < 0x80 && (unsigned char)s.ptr[start - 1] < 0x80))
+        start--;
+    size_t at = start;
+    int width;
+    for (;;) {
+        size_t n = text_grapheme(s, at, &width);
+        if (at + n >= off)
+            return at;
+        at += n;
+    }
+}
+
+int
+text_width(struct str s)
+{
+    int total = 0, w;
+    for (size_t i = 0; i < s.len;) {
+        if (s.ptr[i] == '\t')
+            w = 1, i++;
+        else
+            i += text_grapheme(s, i, &w);
+        total += w;
+    }
+    return total;
+}
+
+size_t
+text_fit(struct str s, int columns, int *ret_width)
+{
+    int total = 0, w;
+    size_t i = 0;
+    while (i < s.len) {
+        size_t n = text_grapheme(s, i, &w);
+        if (s.ptr[i] == '\t')
+            w = 1;
+        if (total + w > columns)
+            break;
+        total += w;
+        i += n;
+    }
+    if (ret_width)
+        *ret_width = total;
+    return i;
+}
+
+bool
+text_wrap(struct str *rest, int columns, struct str *ret_line)
+{
+    if (!rest->ptr)
+        return false;
+    if (columns < 1)
+        columns = 1;
+    size_t nl = str_find(*rest, '\n', 0);
+    struct str line = nl == (size_t)-1 ? *rest : str_sub(*rest, 0, nl);
+    size_t fit = text_fit(line, columns, NULL);
+    if (fit == line.len) {
+        *ret_line = line;
+        *rest = nl == (size_t)-1 ? (struct str){0} : str_sub(*rest, nl + 1, rest->len);
+        return true;
+    }
+    int w;
+    size_t cut = fit, next = fit;
+    if (line.ptr[fit] == ' ') {
+        next = fit + 1;
+    } else {
+        size_t blank = fit;
+        while (blank > 0 && line.ptr[blank - 1] != ' ')
+            blank--;
+        /* Only indentation before the break: a cut there would make no progress worth a line. */
+        if (str_trim(str_sub(line, 0, blank)).len)
+            cut = blank - 1, next = blank;
+    }
+    if (next == 0) /* a cluster wider than the column: it still has to go somewhere */
+        cut = next = text_grapheme(line, 0, &w);
+    *ret_line = str_sub(line, 0, cut);
+    *rest = str_sub(*rest, next, rest->len);
+    return true;
+}
+
+bool
+text_is_unsafe_cp(int32_t cp)
+{
+    if (cp < 0x20)
+        return cp != '\n' && cp != '\t';
+    if (cp < 0x7F)
+        return false;
+    return cp <= 0x9F                          /* DEL, C1 */
+           || cp == 0xA0 || cp == 0xAD         /* no-break space, soft hyphen */
+           || cp == 0x034F || cp == 0x061C     /* grapheme joiner, Arabic letter mark */
+           || cp == 0x115F || cp == 0x1160     /* Hangul fillers */
+           || cp == 0x1680 || cp == 0x180E     /* odd spaces */
+           || (cp >= 0x2000 && cp <= 0x200C)   /* spaces, zero width, ZWNJ */
+           || cp == 0x200E || cp == 0x200F     /* direction marks */
+           || (cp >= 0x2028 && cp <= 0x202F)   /* separators, bidi overrides, narrow space */
+           || (cp >= 0x205F && cp <= 0x206F)   /* math space, invisible operators, isolates */
+           || cp == 0x3000 || cp == 0x3164     /* ideographic space, Hangul filler */
+           || cp == 0xFEFF || cp == 0xFFA0     /* BOM, half-width filler */
+           || (cp >= 0xFFF9 && cp <= 0xFFFB)   /* interlinear annotation */
+           || (cp >= 0xE0000 && cp <= 0xE007F) /* tags */
+           || (cp >= 0xD800 && cp <= 0xDFFF);
+}
+
+bool
+text_has_unsafe(struct str s)
+{
+    int32_t cp;
+    for (size_t i = 0; i < s.len;) {
+        i += text_decode(s, i, &cp);
+        if (text_is_unsafe_cp(cp))
+            return true;
+    }
+    return false;
+}
+
+void
+text_visible(struct buf *out, struct str s)
+{
+    int32_t cp;
+    for (size_t i = 0, n; i < s.len; i += n) {
+        n = text_decode(s, i, &cp);
+        if (is_broken(s, i, n, cp))
+            buf_adds(out, "\xEF\xBF\xBD");
+        else if (!text_is_unsafe_cp(cp))
+            buf_add_str(out, str_sub(s, i, n));
+        else if (cp < 0x20)
+            buf_addf(out, "^%c", (char)(cp + '@'));
+        else if (cp == 0x7F)
+            buf_adds(out, "^?");
+        else
+            buf_addf(out, "<U+%04X>", (unsigned)cp);
+    }
+}
+
+static int32_t
+fold_cp(int32_t cp)
+{
+    return utf8proc_tolower(utf8proc_toupper(cp));
+}
+
+bool
+text_equal_fold(struct str a, struct str b)
+{
+    size_t i = 0, j = 0;
+    int32_t x, y;
+    while (i < a.len && j < b.len) {
+        i += text_decode(a, i, &x);
+        j += text_decode(b, j, &y);
+        if (x != y && fold_cp(x) != fold_cp(y))
+            return false;
+    }
+    return i == a.len && j == b.len;
+}
