@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "engine/event.h"
 #include "ui/canvas.h"
+#include "ui/field.h"
 
 enum item_kind { ITEM_USER, ITEM_TEXT, ITEM_THINKING, ITEM_TOOL, ITEM_NOTICE, ITEM_ERROR };
 
@@ -19,7 +20,8 @@ struct item { /* one thing in the transcript */
     char *tool_use_id, *name, *what, *summary;
     enum tool_state state;
     bool is_diff, is_error, hidden, open /* fold opened */, done;
-    int64_t elapsed_ms;
+    int64_t elapsed_ms, bytes; /* bytes: of the tool input that is streaming in */
+    int block_index;        /* of the open block that fills it; -1: none */
     uint64_t version;       /* changes whenever what is drawn changes: caches key on it */
 };
 struct activity { /* one running or recent tool */
@@ -31,10 +33,18 @@ struct ask { /* a waiting permission request */
     uint64_t id;
     struct event *ev;       /* EV_PERM_ASK, owned */
     int64_t since_ms;       /* monotonic */
+    uint64_t serial;        /* never used twice, unlike an id that the engine may ask again */
+};
+enum todo_state { TODO_PENDING, TODO_ACTIVE, TODO_DONE };
+struct todo {
+    char *text;
+    enum todo_state state;
 };
 struct view {
-    struct item *items;
+    struct item *items;     /* the newest VIEW_ITEMS at most; the text of a text or thinking item only ever grows */
     size_t n_items, cap_items;
+    uint64_t dropped;       /* items that were let go at the front: items[i] is number dropped + i of the session */
+    size_t text_bytes;      /* held by the items */
     struct activity *acts;  /* newest last; done ones beyond 50 are dropped */
     size_t n_acts, cap_acts;
     struct ask *asks;       /* oldest first */
@@ -49,27 +59,37 @@ struct view {
     bool estimated, offline, trusted, bypass_allowed;
     bool running;           /* a submit is being worked on */
     int64_t running_since_ms; /* monotonic */
-    char *retry;            /* "retry 2 of 10 in 3 s: overloaded", or NULL */
+    char *retry;            /* "retry 2 of 10: overloaded", or NULL */
+    int64_t retry_at_ms;    /* monotonic: when the next attempt starts */
     char *todos_json;       /* or NULL */
+    struct todo *todos;     /* what it says */
+    size_t n_todos;
     char *last_answer;      /* for the normal screen on exit */
     bool closed;
-    uint64_t version;
+    bool show_todos, full;  /* set by the app: Ctrl+T, Ctrl+O */
+    uint64_t version;       /* changes with everything that may change the picture */
 };
+/* What is kept in memory of a session; all of it stands in the journal. */
+#define VIEW_ITEMS 3000
+#define VIEW_BYTES ((size_t)12 << 20)
+#define VIEW_OUTPUT ((size_t)256 << 10) /* of one tool's output */
 void view_init(struct view *v);
 void view_release(struct view *v);
 /* Applies and frees the event. */
 void view_apply(struct view *v, struct event *take_ev);
 
-/* Where the panes stand at a size. h 0: not shown. UI.md "Panes". */
+enum pane { PANE_PROMPT, PANE_TRANSCRIPT, PANE_APPROVAL, PANE_ACTIVITY };
+
+/* Where the panes stand at a size: what may be drawn on inside the frame. w or h 0: not shown. UI.md "Panes". */
 struct layout {
-    struct rect transcript, activity, approval, prompt, status;
+    struct rect transcript, activity, approval, todos, prompt, status;
+    int w, h;
+    int side_x;   /* column of the border left of the side column; -1: none */
     bool strip;   /* activity is a one-line strip */
     bool tiny;    /* under 60x16 */
     bool borders;
 };
 void layout_make(const struct view *v, int w, int h, int prompt_rows, struct layout *ret);
-
-enum pane { PANE_PROMPT, PANE_TRANSCRIPT, PANE_APPROVAL, PANE_ACTIVITY };
 
 /* Transcript scrolling state and line cache. */
 struct transcript;
@@ -77,29 +97,63 @@ struct transcript *transcript_new(void);
 void transcript_free(struct transcript *t);
 void transcript_draw(struct transcript *t, const struct view *v, struct canvas *c, struct rect r, bool focus, bool ascii);
 void transcript_scroll(struct transcript *t, const struct view *v, int lines); /* negative: up */
+void transcript_page(struct transcript *t, const struct view *v, int dir);     /* a pane's height, one row kept */
 void transcript_home(struct transcript *t, const struct view *v);
 void transcript_end(struct transcript *t);
 void transcript_prompt_jump(struct transcript *t, const struct view *v, int dir); /* { and } */
+/* The cursor stands on an item that has a fold: moves it, scrolling where needed. */
+void transcript_move(struct transcript *t, const struct view *v, int dir);
 bool transcript_toggle(struct transcript *t, struct view *v); /* opens or closes the fold at the cursor line */
+/* The item under the cursor, for copy and pager (its `text` is the logical text: no borders, no soft wraps); NULL: none. */
+const struct item *transcript_item(struct transcript *t, const struct view *v);
+/* Puts the next (dir 1) or previous (-1) line that holds the text, without case, on top; false: none. */
+bool transcript_search(struct transcript *t, const struct view *v, struct str needle, int dir);
+bool transcript_at_end(const struct transcript *t);
 
 /* Permission pane: which request is shown, chain unfolded, diff, the always preview, the reason being typed. */
 struct approval {
     uint64_t shown;          /* ask id; never changes under the person */
+    uint64_t serial;         /* of the ask that is shown; 0: none */
     int64_t shown_since_ms;  /* keys within 300 ms of this are ignored */
-    bool why, confirm_always, typing_reason, diff_open;
-    struct buf reason;
-    int scroll;
+    bool why, confirm_always, typing_reason, diff_open, editing;
+    bool folded;             /* set by drawing: something of it was not on the screen, "always" is not offered */
+    struct field field;      /* the reason, or the command being edited */
+    const char *note;        /* why the last key did nothing; static */
+    int scroll, max_scroll;
+    uint64_t answered[16];   /* serials answered, the engine's word still to come */
+    unsigned n_answered;
 };
 void approval_init(struct approval *a);
 void approval_release(struct approval *a);
 /* Follows the queue: when nothing is shown the oldest takes the pane. */
 void approval_sync(struct approval *a, const struct view *v, int64_t now_ms);
-void approval_draw(const struct approval *a, const struct view *v, struct canvas *c, struct rect r, bool focus, bool ascii,
+/* Draws inside r, and puts the canvas' cursor into a field that is open when the pane has the focus. */
+void approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct rect r, bool focus, bool ascii,
                    int64_t now_ms);
-/* A key (see ui/keys.h) for the pane; returns an op to post, or NULL; *ret_used says whether the key was taken. */
+/* "permission 1 of 2" */
+void approval_title(const struct approval *a, const struct view *v, struct buf *out);
+bool approval_waiting(const struct approval *a, const struct view *v); /* a request is shown and not yet answered */
+/* A key (see ui/keys.h) for the pane; `typed`: the text of a paste. Returns an op to post, or NULL; *ret_used says whether
+ * the key was taken (Esc is, only while it closes something inside the pane). */
 struct op *approval_key(struct approval *a, const struct view *v, int key, struct str typed, int64_t now_ms,
                         bool *ret_used);
 
 void activity_draw(const struct view *v, struct canvas *c, struct rect r, bool strip, bool focus, int selected, bool ascii,
                    int64_t now_ms);
+/* The tool in place `shown` of the pane (running ones first, then the newest); NULL past the end. */
+const struct activity *activity_at(const struct view *v, int shown);
 void meters_draw(const struct view *v, struct canvas *c, struct rect r, bool tiny, bool ascii, int64_t now_ms);
+void todo_draw(const struct view *v, struct canvas *c, struct rect r, bool ascii);
+
+/* Everything but the prompt: the frame with its titles and all panes. The caller draws the prompt into l->prompt and sets
+ * the canvas' cursor there first; panes with an open field move it. */
+struct panes {
+    const struct view *view;
+    struct transcript *transcript;
+    struct approval *approval;
+    enum pane focus;
+    int selected; /* place in the activity pane */
+    bool ascii;
+    int64_t now_ms;
+};
+void panes_draw(const struct panes *p, const struct layout *l, struct canvas *c);
