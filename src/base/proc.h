@@ -1,12 +1,19 @@
 #pragma once
 /*
  * Running commands. Every command runs under a supervisor: this program re-executed as `yare --supervise` (child
- * subreaper, a death pipe from yare; it kills all descendants until none is left however yare ends, and puts the
- * terminal back if yare died). ARCHITECTURE section 2. The supervisor is spawned with posix_spawn-like care from any
- * thread: it relies on the death pipe, never on PR_SET_PDEATHSIG.
+ * subreaper, a death pipe from yare; it kills all descendants until none is left however yare ends). ARCHITECTURE
+ * section 2. The supervisor is spawned with posix_spawn from any thread: it relies on the death pipe, never on
+ * PR_SET_PDEATHSIG.
  *
  * A struct proc belongs to the thread that started it. Output is read from `fd`; the reader decides what to keep. The
- * pipe may be held open by a background grandchild: proc_wait looks at the command's own exit, not at end of file.
+ * pipe may be held open by a background grandchild: `exited` speaks of the command's own process, not of end of file.
+ *
+ *     while (proc_poll(&p, cancel, left_ms)) {
+ *         proc_read(&p, &out);
+ *         if (p.exited || cancel_fired(cancel))
+ *             break;
+ *     }
+ *     proc_finish(&p); // or proc_kill first, for the output of a dying tree; or proc_release, to let it go on
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,35 +26,47 @@
 
 struct proc_spec {
     const char *const *argv; /* argv[0] is looked up on PATH of `env` */
-    const char *const *env;  /* NULL-terminated "K=V"; the child's whole environment */
-    const char *cwd;
+    const char *const *env;  /* NULL-terminated "K=V"; the child's whole environment; NULL: this program's */
+    const char *cwd;         /* NULL: this program's */
     struct str stdin_data;   /* given on standard input, then end of file; empty: /dev/null */
-    bool new_session;        /* setsid: always true for tools; no controlling terminal */
+    bool new_session;        /* setsid: always true for tools; no controlling terminal either way */
 };
 
 struct proc {
     pid_t supervisor, child; /* child: the command's own pid as the supervisor told it */
-    int fd;                  /* stdout and stderr merged, non-blocking, close-on-exec */
+    int fd;                  /* stdout and stderr merged, non-blocking, close-on-exec; -1 after its end of file */
     int status_fd;           /* the supervisor's reports: readable when the command's own process ended */
     int death_fd;            /* closing it makes the supervisor kill everything */
     bool exited;
     int exit_status;         /* wait status of the command's own process; valid when exited */
 };
 
-/* Where this program is, for re-execution; set once at start from /proc/self/exe (tests: the yare under test). */
+/* Where this program is, for re-execution; the default is /proc/self/exe, which outlives an upgrade on disk (tests: a
+ * program that calls supervise_main). Not copied. Before threads start. */
 void proc_set_supervisor(const char *path);
+/* The text for a command that cannot be started names it: "cannot run 'x': No such file or directory". */
 bool proc_start(const struct proc_spec *spec, struct proc *ret, struct err *err) MUST_CHECK;
-/* Waits until output, exit, `cancel` fired or timeout. True when something is there to look at. */
+/* Waits until output (or its end), exit, `cancel` fired or timeout (-1: none). True when something is there to look at.
+ * When the exit was seen before, it waits for output, its end, or the end of the whole tree. `cancel` may be NULL. */
 bool proc_poll(struct proc *p, struct cancel *cancel, int timeout_ms);
-/* Reads what is there into out (bounded by out->max). False at end of file. */
+/* Reads what is there into out, without waiting, at most 256 KiB a call; what passes out->max is read and dropped, and
+ * out is full. False at end of file. */
 bool proc_read(struct proc *p, struct buf *out);
-/* TERM to the whole tree, KILL after grace_ms, until no descendant is left; then reaps the supervisor. */
+/* TERM to the whole tree, KILL after grace_ms, until no descendant is left; then reaps the supervisor. What the tree
+ * wrote can still be read. */
 void proc_kill(struct proc *p, int grace_ms);
-/* Lets descendants that the command left behind live on under the supervisor (background tasks), detaching. */
+/* Lets descendants that the command left behind live on under the supervisor (background tasks), detaching. They end
+ * with this program at the latest. Nothing of p is left to finish. */
 void proc_release(struct proc *p);
 /* Closes descriptors, reaps; kills what is left. Safe on a zeroed or finished proc. */
 void proc_finish(struct proc *p);
 
-/* One call for hooks, key helpers, git: run, collect at most out->max bytes, wait. exit status in *ret_status. */
+/* One call for hooks, key helpers, git: run, collect at most out->max bytes, wait. exit status in *ret_status (a wait
+ * status). Past the time: ERR_TIMEOUT, all killed. What the command left behind in the background goes on. */
 bool proc_run(const struct proc_spec *spec, struct cancel *cancel, int timeout_ms, struct buf *out,
               int *ret_status, struct err *err) MUST_CHECK;
+
+/* A guard that puts the terminal behind tty_fd back, as it is now, should this program be killed. Start it before the
+ * terminal's modes are changed; proc_unguard_terminal after they are back (it stops the guard, which touches nothing). */
+bool proc_guard_terminal(int tty_fd, struct proc *ret, struct err *err) MUST_CHECK;
+void proc_unguard_terminal(struct proc *p);
