@@ -1,0 +1,191 @@
+#include "commands.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/fs.h"
+#include "base/http.h"
+#include "base/text.h"
+#include "perm/check.h"
+#include "perm/rules.h"
+#include "setup.h"
+#include "store/session.h"
+
+static int
+fail(const struct err *err, int code)
+{
+    fprintf(stderr, "yare: %s\n", err->text);
+    return code;
+}
+
+static int
+perm_audit_log(struct setup *s)
+{
+    struct session_info *list;
+    size_t n;
+    struct err err = {0};
+    if (!session_list(s->data_dir, s->root, &list, &n, &err))
+        return fail(&err, 1);
+    for (size_t i = n; i-- > 0;) {
+        struct session_paths paths;
+        struct buf text;
+        bool found;
+        buf_init(&text, BUF_MAX);
+        session_paths_make(s->data_dir, s->root, list[i].id, &paths);
+        if (!fs_read_if(paths.audit, BUF_MAX, &text, &found, &err))
+            fail(&err, 1);
+        fwrite(buf_cstr(&text), 1, text.len, stdout);
+        session_paths_release(&paths);
+        buf_release(&text);
+    }
+    session_list_free(list, n);
+    return 0;
+}
+
+static int
+run_perm(int argc, char **argv, struct setup *s)
+{
+    const char *what = argc > 0 ? argv[0] : "";
+    if (strcmp(what, "check") == 0 && argc == 1)
+        return perm_check_run(stdin, stdout);
+    if (strcmp(what, "explain") == 0 && argc == 2) {
+        setup_load(s);
+        return perm_explain_run(argv[1], s->config, s->trusted, s->cwd, s->root, stdout);
+    }
+    if (strcmp(what, "log") == 0 && argc == 1)
+        return perm_audit_log(s);
+    fprintf(stderr, "yare: usage: yare perm check | yare perm explain 'COMMAND' | yare perm log\n");
+    return 2;
+}
+
+static void
+print_session(const struct session_info *info, int64_t now)
+{
+    struct buf title;
+    int64_t minutes = (now - info->last_ms) / 60000;
+    buf_init(&title, 4096);
+    text_visible(&title, str_from(info->title));
+    buf_truncate(&title, text_fit(buf_str(&title), 60, NULL));
+    if (minutes < 60)
+        printf("%s  %4lld min ago", info->id, (long long)minutes);
+    else if (minutes < 48 * 60)
+        printf("%s  %4lld h ago  ", info->id, (long long)(minutes / 60));
+    else
+        printf("%s  %4lld d ago  ", info->id, (long long)(minutes / 1440));
+    printf("  %4lld messages  %s%s\n", (long long)info->messages, buf_cstr(&title),
+           info->print_mode ? "  (-p)" : "");
+    buf_release(&title);
+}
+
+static int
+run_sessions(int argc, char **argv, struct setup *s)
+{
+    (void)argv;
+    if (argc > 0) {
+        fprintf(stderr, "yare: usage: yare sessions\n");
+        return 2;
+    }
+    struct session_info *list;
+    size_t n;
+    struct err err = {0};
+    if (!session_list(s->data_dir, s->root, &list, &n, &err))
+        return fail(&err, 1);
+    for (size_t i = 0; i < n; i++)
+        print_session(&list[i], clock_wall_ms());
+    if (n == 0)
+        printf("no session of %s yet\n", s->root);
+    else
+        printf("go on with: yare resume ID (the first characters are enough)\n");
+    session_list_free(list, n);
+    return 0;
+}
+
+static int
+run_doctor(int argc, char **argv, struct setup *s)
+{
+    (void)argc, (void)argv;
+    const struct config_problem *problems;
+    const struct config_source *sources;
+    struct perm_rules rules;
+    const char *why, *provider = setup_provider(s, &why);
+    struct err err = {0};
+
+    printf("version    yare %s\nproject    %s (%s)\n", YARE_VERSION, s->root,
+           s->trusted ? "trusted" : "not trusted: its settings only narrow");
+    printf("settings   %s\ndata       %s\n", s->config_dir, s->data_dir);
+    size_t n = config_sources(s->config, &sources);
+    for (size_t i = 0; i < n; i++)
+        printf("  read     %-8s %s\n", scope_name(sources[i].scope), sources[i].file);
+    n = config_problems(s->config, &problems);
+    for (size_t i = 0; i < n; i++)
+        printf("  problem  %s:%d %s\n", problems[i].file, problems[i].line, problems[i].text);
+    perm_rules_init(&rules);
+    perm_rules_load(&rules, s->config);
+    printf("rules      %zu\n", rules.n);
+    for (size_t i = 0; i < rules.n_problems; i++)
+        printf("  problem  %s:%d %s\n", rules.problems[i].file, rules.problems[i].line,
+               rules.problems[i].text);
+    perm_rules_release(&rules);
+    printf("provider   %s (%s)\n", provider, why);
+    printf("terminal   %s%s\n", getenv("TERM") ? getenv("TERM") : "TERM is not set",
+           isatty(STDOUT_FILENO) ? "" : " (standard output is no terminal)");
+    printf("libcurl    %s\n", http_load(&err) ? "found" : err.text);
+    printf("sandbox    not available in yare yet: commands run unconfined, the permission chain "
+           "decides\n");
+    return 0;
+}
+
+static int
+run_missing(int argc, char **argv, struct setup *s)
+{
+    (void)argc, (void)argv, (void)s;
+    return 2;
+}
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv, struct setup *s); /* argv behind the command's name */
+} table[] = {
+    {"perm", run_perm},      {"sessions", run_sessions}, {"doctor", run_doctor},
+    {"export", run_missing}, {"replay", run_missing},    {"mcp", run_missing},
+    {"worker", run_missing},
+};
+
+int
+commands_run(int argc, char **argv, struct options *o)
+{
+    struct setup s;
+    struct err err = {0};
+    if (!setup_init(&s, o, &err))
+        return fail(&err, 1);
+    int code = 2;
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        if (strcmp(o->command, table[i].name) != 0)
+            continue;
+        if (table[i].run == run_missing)
+            fprintf(stderr, "yare: '%s' is not available in yare yet\n", o->command);
+        else
+            code = table[i].run(argc - o->rest, argv + o->rest, &s);
+    }
+    setup_release(&s);
+    return code;
+}
+
+int
+commands_sessions(void)
+{
+    struct options o = {0};
+    struct setup s;
+    struct err err = {0};
+    if (!setup_init(&s, &o, &err))
+        return fail(&err, 1);
+    int code = run_sessions(0, NULL, &s);
+    setup_release(&s);
+    return code;
+}

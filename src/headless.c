@@ -1,0 +1,232 @@
+#include "headless.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "engine/engine.h"
+#include "headless_json.h"
+
+struct run {
+    struct engine *engine;
+    const struct options *options;
+    struct headless_ids ids;
+    struct buf in;         /* standard input not yet taken apart (stream input) */
+    bool in_open;          /* more may come */
+    int open_submits;      /* prompts without their result yet */
+    int code, signal_code; /* signal_code: 130 or 143 once a signal came */
+    bool write_failed, closed;
+    FILE *events;
+};
+
+static void
+put_line(struct run *r, struct str line)
+{
+    if (fwrite(line.ptr, 1, line.len, stdout) != line.len || putchar('\n') == EOF ||
+        fflush(stdout) != 0) {
+        if (!r->write_failed)
+            fprintf(stderr, "yare: cannot write to standard output\n");
+        r->write_failed = true;
+        engine_cancel(r->engine, CANCEL_TERM); /* nobody listens any more */
+    }
+}
+
+static void
+record(struct run *r, const struct event *e)
+{
+    struct buf line;
+    if (!r->events)
+        return;
+    buf_init(&line, BUF_MAX);
+    event_write(e, &line);
+    buf_addc(&line, '\n');
+    if (fwrite(line.data, 1, line.len, r->events) != line.len || fflush(r->events) != 0) {
+        fprintf(stderr, "yare: cannot write '%s': recording stops\n", r->options->events);
+        fclose(r->events);
+        r->events = NULL;
+    }
+    buf_release(&line);
+}
+
+static void
+show_plain(const struct event *e)
+{
+    if (e->kind == EV_NOTICE)
+        fprintf(stderr, "yare: %s\n", e->u.notice.text);
+    else if (e->kind == EV_ERROR)
+        fprintf(stderr, "yare: %s\n", e->u.error.err.text);
+    else if (e->kind == EV_RETRY)
+        fprintf(stderr, "yare: attempt %d failed (%s), the next one in %lld ms\n",
+                e->u.retry.attempt, e->u.retry.err.text, (long long)e->u.retry.delay_ms);
+}
+
+static void
+show(struct run *r, const struct event *e)
+{
+    struct buf line;
+    buf_init(&line, BUF_MAX);
+    bool has = headless_json(e, &r->ids, &line);
+    switch (r->options->output) {
+    case OUTPUT_STREAM_JSON:
+        if (has)
+            put_line(r, buf_str(&line));
+        break;
+    case OUTPUT_JSON:
+        if (e->kind == EV_RESULT)
+            put_line(r, buf_str(&line));
+        else
+            show_plain(e);
+        break;
+    case OUTPUT_TEXT:
+        if (e->kind != EV_RESULT)
+            show_plain(e);
+        else if (e->u.result.text && e->u.result.text[0])
+            put_line(r, str_from(e->u.result.text));
+        if (e->kind == EV_RESULT && e->u.result.is_error)
+            fprintf(stderr, "yare: the run ended with %s\n", e->u.result.exit);
+        break;
+    }
+    buf_release(&line);
+}
+
+static void
+take_event(struct run *r, struct event *e)
+{
+    record(r, e);
+    show(r, e);
+    if (e->kind == EV_RESULT) {
+        r->open_submits--;
+        r->code = e->u.result.exit_code;
+    } else if (e->kind == EV_CLOSED) {
+        r->closed = true;
+    }
+    event_free(e);
+}
+
+static void
+submit(struct run *r, const char *text)
+{
+    r->open_submits++;
+    engine_post(r->engine, op_new(OP_SUBMIT, text));
+}
+
+/* One line of --input-format stream-json: a user message; its text blocks are the prompt. */
+static void
+take_line(struct run *r, struct str line)
+{
+    struct err err = {0};
+    struct buf text;
+    if (str_trim(line).len == 0)
+        return;
+    struct cJSON *tree = json_parse(line, &err);
+    struct str type = json_str(tree, "type");
+    buf_init(&text, BUF_MAX);
+    if (!tree) {
+        fprintf(stderr, "yare: standard input: %s\n", err.text);
+        r->code = 1;
+    } else if (str_is(type, "user")) {
+        const struct cJSON *content = json_at(tree, "message.content");
+        if (json_is_str(content))
+            buf_add_str(&text, json_value_str(content));
+        for (const struct cJSON *b = json_first(content); b; b = json_next(b))
+            buf_add_str(&text, json_str(b, "text"));
+        submit(r, buf_cstr(&text));
+    } else if (!str_is(type, "keep_alive")) {
+        fprintf(stderr,
+                "yare: standard input: a message of type '%.*s' is not available in yare yet\n",
+                (int)type.len, type.ptr ? type.ptr : "");
+    }
+    buf_release(&text);
+    json_free(tree);
+}
+
+static void
+take_input(struct run *r)
+{
+    char *at = buf_reserve(&r->in, 65536);
+    ssize_t n = at ? read(STDIN_FILENO, at, 65536) : 0;
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (!at)
+        fprintf(stderr, "yare: a line of standard input is larger than %zu bytes\n", r->in.max);
+    if (n > 0)
+        buf_commit(&r->in, (size_t)n);
+    else
+        r->in_open = false;
+    struct str rest = buf_str(&r->in);
+    size_t nl;
+    while ((nl = str_find(rest, '\n', 0)) != (size_t)-1) {
+        take_line(r, str_sub(rest, 0, nl));
+        rest = str_sub(rest, nl + 1, rest.len);
+    }
+    if (!r->in_open && rest.len) {
+        take_line(r, rest);
+        rest.len = 0;
+    }
+    buf_remove_front(&r->in, r->in.len - rest.len);
+}
+
+static void
+take_signals(struct run *r, int fd)
+{
+    struct signalfd_siginfo info;
+    while (read(fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGINT) {
+            r->signal_code = 130;
+            engine_cancel(r->engine, CANCEL_USER);
+        } else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP) {
+            r->signal_code = 143;
+            engine_cancel(r->engine, CANCEL_TERM);
+        }
+        r->in_open = false;
+    }
+}
+
+int
+headless_run(struct engine *e, const struct options *o, const char *prompt, int signal_fd)
+{
+    struct run r = {.engine = e, .options = o, .in_open = o->stream_input};
+    buf_init(&r.in, BUF_MAX);
+    if (o->events && !(r.events = fopen(o->events, "we"))) {
+        fprintf(stderr, "yare: cannot write '%s'\n", o->events);
+        return 2;
+    }
+    if (prompt)
+        submit(&r, prompt);
+    while (!r.closed && (r.open_submits > 0 || r.in_open)) {
+        struct pollfd p[3] = {{.fd = engine_event_fd(e), .events = POLLIN},
+                              {.fd = signal_fd, .events = POLLIN},
+                              {.fd = r.in_open ? STDIN_FILENO : -1, .events = POLLIN}};
+        struct event *ev;
+        if (poll(p, 3, -1) < 0 && errno != EINTR)
+            break;
+        if (p[1].revents)
+            take_signals(&r, signal_fd);
+        if (p[2].revents)
+            take_input(&r);
+        while (!r.closed && (ev = engine_next_event(e, 0)) != NULL)
+            take_event(&r, ev);
+    }
+    engine_stop(e);
+    while (!r.closed) {
+        struct event *ev = engine_next_event(e, -1);
+        if (!ev)
+            break;
+        take_event(&r, ev);
+    }
+    if (r.events)
+        fclose(r.events);
+    buf_release(&r.in);
+    free(r.ids.session_id);
+    free(r.ids.model);
+    if (r.signal_code)
+        return r.signal_code;
+    return r.write_failed && r.code == 0 ? 1 : r.code;
+}

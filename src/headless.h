@@ -1,0 +1,9 @@
+#pragma once
+/* Print mode: one more client of the engine's seam (MISSION J3). Events become text, one JSON object, or NDJSON (SURFACE 8.3). */
+#include "base/err.h"
+#include "options.h"
+
+struct engine;
+/* prompt: NULL with --input-format stream-json, whose messages are read from standard input. signal_fd: INT, TERM, HUP.
+ * Returns the exit code. */
+int headless_run(struct engine *e, const struct options *o, const char *prompt, int signal_fd);

@@ -1,0 +1,196 @@
+/*
+ * yare: fast path, options, wiring. What is asked most often and needs least comes first: the supervisor, --version and --help
+ * load nothing.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/config.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/supervise.h"
+#include "commands.h"
+#include "engine/engine.h"
+#include "headless.h"
+#include "options.h"
+#include "setup.h"
+#include "ui/app.h"
+
+#define STDIN_PROMPT_MAX ((size_t)10 << 20)
+
+static int
+usage_error(const struct err *err)
+{
+    fprintf(stderr, "yare: %s\n", err->text);
+    return 2;
+}
+
+/* Blocked before the first thread starts, so that every thread inherits the mask and only the descriptor tells. */
+static int
+block_signals(void)
+{
+    static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < ARRAY_LEN(taken); i++)
+        sigaddset(&set, taken[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void
+set_self(void)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n > 0) {
+        self[n] = '\0';
+        proc_set_supervisor(self);
+    }
+}
+
+static bool
+read_stdin(struct buf *out, struct err *err)
+{
+    for (;;) {
+        char *at = buf_reserve(out, 65536);
+        if (!at)
+            return err_set(err, ERR_LIMIT, "the prompt on standard input is larger than 10 MB");
+        ssize_t n = read(STDIN_FILENO, at, 65536);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_sys(err, errno, "cannot read standard input");
+        if (n == 0)
+            return true;
+        buf_commit(out, (size_t)n);
+    }
+}
+
+static int
+run_print(const struct options *o)
+{
+    struct err err = {0};
+    struct setup s;
+    struct buf prompt;
+    struct engine *e = NULL;
+    int code = 2, signal_fd = block_signals();
+
+    buf_init(&prompt, STDIN_PROMPT_MAX);
+    if (!setup_init(&s, o, &err)) {
+        code = usage_error(&err);
+        goto out;
+    }
+    if (!o->prompt && !o->stream_input && !read_stdin(&prompt, &err)) {
+        code = usage_error(&err);
+        goto out;
+    }
+    if (o->prompt)
+        buf_adds(&prompt, o->prompt);
+    if (!o->stream_input && str_trim(buf_str(&prompt)).len == 0) {
+        fprintf(stderr, "yare: -p wants a prompt, as an argument or on standard input\n");
+        goto out;
+    }
+    e = setup_start(&s, &err);
+    if (!e) {
+        fprintf(stderr, "yare: %s\n", err.text);
+        code = s.wrong_usage ? 2 : 1;
+        goto out;
+    }
+    if (!s.trusted)
+        fprintf(
+            stderr,
+            "yare: this folder is not trusted: of its own settings only deny and ask rules count "
+            "(--trust trusts it)\n");
+    code = headless_run(e, o, o->stream_input ? NULL : buf_cstr(&prompt), signal_fd);
+out:
+    engine_free(e);
+    setup_release(&s);
+    buf_release(&prompt);
+    return code;
+}
+
+static struct engine *
+start_engine(void *user, struct err *err)
+{
+    return setup_start(user, err);
+}
+
+static int
+run_tui(const struct options *o)
+{
+    struct err err = {0};
+    struct setup s;
+    if (o->resume && !o->resume_id)
+        return commands_sessions();
+    if (!setup_init(&s, o, &err))
+        return usage_error(&err);
+    char *history = fs_join(s.data_dir, "history.jsonl");
+    struct app_options a = {.prompt = o->prompt,
+                            .no_color = o->no_color,
+                            .no_mouse = o->no_mouse,
+                            .no_alt_screen = o->no_alt_screen,
+                            .history_file = history,
+                            .events_file = o->events,
+                            .signal_fd = block_signals(),
+                            .start_engine = start_engine,
+                            .user = &s};
+    int code = app_run(&a);
+    free(history);
+    setup_release(&s);
+    return code;
+}
+
+static void
+setup_log(bool debug)
+{
+    const char *spec = getenv("YARE_LOG");
+    if (!spec && !debug)
+        return;
+    char *dir = config_data_dir(), *path = fs_join(dir, "yare.log");
+    log_setup(spec ? spec : "debug", path);
+    free(path);
+    free(dir);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct options o;
+    struct err err = {0};
+    int code;
+
+    if (argc > 1 && strcmp(argv[1], "--supervise") == 0)
+        supervise_main(argc, argv);
+    if (!options_parse(argc, argv, &o, &err))
+        return usage_error(&err);
+    if (o.version) {
+        puts("yare " YARE_VERSION);
+        return 0;
+    }
+    if (o.help) {
+        options_help();
+        return 0;
+    }
+    set_self();
+    setup_log(o.debug);
+    if (o.command)
+        code = commands_run(argc, argv, &o);
+    else if (o.print)
+        code = run_print(&o);
+    else
+        code = run_tui(&o);
+    options_release(&o);
+    if (fflush(stdout) != 0 && code == 0)
+        code = 1;
+    return code;
+}
