@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The terminal, and the only file that includes curses. Owns modes (alternate screen, bracketed paste, mouse, keyboard
+ * The terminal; term.c and term_style.c are the only files that include curses. Owns modes (alternate screen, bracketed paste, mouse, keyboard
  * protocols), colours, keys and the drawing. Belongs to the UI thread, except term_emergency.
  */
 #include <stdbool.h>
@@ -12,13 +12,18 @@
 
 struct term_options {
     bool no_color, no_mouse, no_alt_screen, ascii;
-    int esc_ms; /* how long the bytes of one key may lie apart; 0: 50 */
+    int esc_ms; /* how long the bytes of one key may lie apart; 0: 75 */
 };
 /* False with a clear word when there is no terminal or TERM cannot address the cursor (use -p). */
 bool term_open(const struct term_options *o, struct err *err) MUST_CHECK;
 void term_close(void);      /* leaves the terminal as it was found; idempotent */
 void term_emergency(void);  /* the same from a crash or die(): async-signal-safe writes only */
 void term_suspend(void);    /* Ctrl+Z: restore, stop, and come back on SIGCONT with a full repaint */
+void term_continue(void);   /* after a SIGCONT that term_suspend did not see: modes and picture again */
+bool term_gone(void);       /* the terminal hung up: nothing more will come */
+/* Off and on around a program that takes the terminal for a while ($EDITOR). */
+void term_leave(void);
+void term_enter(void);
 int term_fd(void);          /* to poll for input */
 /* The next key, or -1 when none is complete; YK_PASTE: the pasted text is in *ret_paste (borrowed until the next call). *ret_wait_ms
  * says when to call again for a split escape sequence, -1: not needed. */

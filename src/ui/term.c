@@ -1,0 +1,466 @@
+#include "ui/term.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "ui/keydec.h"
+#include "ui/term_modes.h"
+#include "ui/term_style.h"
+#include "ui/theme.h"
+
+/* After curses.h, whose names it overlaps. */
+#include <term.h>
+
+#define READ_ROUNDS 64 /* of one call while a paste comes in */
+#define MAX_W 1000
+#define MAX_H 500
+
+static struct {
+    bool open, entered, gone, ascii, alt_screen, light;
+    int colors;
+    SCREEN *screen;
+    struct modes_wish wish;
+    struct keydec dec;
+    struct canvas shown; /* what stands on the screen */
+    bool all;            /* the next draw repaints */
+    int cursor_shown;    /* -1: unknown */
+    int w, h;
+} term;
+
+static const int curses_signals[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+
+static bool
+check_terminal(struct err *err)
+{
+    const char *name = getenv("TERM");
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return err_set(err, ERR_UNSUPPORTED,
+                       "no terminal on standard input and output: use yare -p \"PROMPT\"");
+    if (!name || !*name || strcmp(name, "dumb") == 0 || strcmp(name, "unknown") == 0)
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "the terminal '%s' (TERM) cannot place the cursor: use yare -p \"PROMPT\", or "
+            "set TERM to what your terminal is",
+            name && *name ? name : "");
+    return true;
+}
+
+static const char *
+capability(const char *name)
+{
+    /* curses.h has the parameter as char *, though it is only read */
+    char copy[16];
+    strncpy(copy, name, sizeof(copy) - 1);
+    copy[sizeof(copy) - 1] = '\0';
+    const char *s = tigetstr(copy);
+    return s && s != (char *)-1 ? s : NULL;
+}
+
+static void
+learn_keys(void)
+{
+    static const struct {
+        const char *cap;
+        int key;
+    } keys[] = {
+        {"kcuu1", YK_UP},   {"kcud1", YK_DOWN},   {"kcub1", YK_LEFT},   {"kcuf1", YK_RIGHT},
+        {"khome", YK_HOME}, {"kend", YK_END},     {"kpp", YK_PGUP},     {"knp", YK_PGDN},
+        {"kf1", YK_F1},     {"kcbt", YK_BACKTAB}, {"kdch1", YK_DELETE},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        keydec_own(&term.dec, capability(keys[i].cap), keys[i].key);
+}
+
+/* newterm installs handlers of its own for signals that are read elsewhere. */
+static SCREEN *
+start_curses(const char *name)
+{
+    struct sigaction old[ARRAY_LEN(curses_signals)];
+    for (size_t i = 0; i < ARRAY_LEN(curses_signals); i++)
+        (void)sigaction(curses_signals[i], NULL, &old[i]);
+    SCREEN *screen = newterm(name, stdout, stdin);
+    for (size_t i = 0; i < ARRAY_LEN(curses_signals); i++)
+        (void)sigaction(curses_signals[i], &old[i], NULL);
+    return screen;
+}
+
+static bool
+can_address(struct err *err)
+{
+    int status = 0;
+    const char *name = getenv("TERM");
+    if (setupterm(name, STDOUT_FILENO, &status) != OK)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "the terminal '%s' (TERM) is not described on this system: use yare -p "
+                       "\"PROMPT\", or set TERM to one that is",
+                       name);
+    bool ok = capability("cup") != NULL;
+    (void)del_curterm(cur_term);
+    if (!ok)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "the terminal '%s' (TERM) cannot place the cursor: use yare -p \"PROMPT\"",
+                       name);
+    return true;
+}
+
+static void
+make_wish(const struct term_options *o)
+{
+    const char *name = getenv("TERM");
+    const char *cup = capability("cup");
+    bool ansi = cup && strncmp(cup, "\x1b[", 2) == 0;
+    /* the linux console shows queries that it does not know as text */
+    bool console = strncmp(name, "linux", 5) == 0;
+    term.wish = (struct modes_wish){
+        .mouse = !o->no_mouse,
+        .alt_screen = !o->no_alt_screen && capability("smcup"),
+        .ansi = ansi && !console,
+        .ask = ansi && !console && capability("kmous"),
+        .exit_alt = capability("rmcup"),
+        .show_cursor = capability("cnorm"),
+        .plain = capability("sgr0"),
+    };
+}
+
+/* smcup waits in curses' buffer: take it back there, make room below what stands on the screen, and let curses forget
+ * that there is another screen. */
+static void
+stay_on_this_screen(void)
+{
+    if (exit_ca_mode)
+        (void)putp(exit_ca_mode);
+    (void)putp("\r");
+    for (int i = 0; i < LINES; i++)
+        (void)putp("\n");
+    enter_ca_mode = NULL;
+    exit_ca_mode = NULL;
+}
+
+static void
+ask_size(int *ret_w, int *ret_h)
+{
+    struct winsize ws = {0};
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col && ws.ws_row;
+    int w = known ? ws.ws_col : COLS, h = known ? ws.ws_row : LINES;
+    *ret_w = w < 1 ? 1 : w > MAX_W ? MAX_W : w;
+    *ret_h = h < 1 ? 1 : h > MAX_H ? MAX_H : h;
+}
+
+static void
+set_size(void)
+{
+    ask_size(&term.w, &term.h);
+    if (term.w != COLS || term.h != LINES)
+        (void)resizeterm(term.h, term.w);
+    term.all = true;
+}
+
+static void
+start_input(void)
+{
+    (void)raw();
+    (void)noecho();
+    (void)nonl();
+    (void)typeahead(-1); /* else a waiting key stops an update half way */
+    (void)leaveok(stdscr, FALSE);
+    (void)scrollok(stdscr, FALSE);
+    (void)idlok(stdscr, FALSE);
+}
+
+static bool
+is_utf8(void)
+{
+    const char *set = setlocale(LC_CTYPE, "") ? nl_langinfo(CODESET) : NULL;
+    return set && strcmp(set, "UTF-8") == 0;
+}
+
+bool
+term_open(const struct term_options *o, struct err *err)
+{
+    if (term.open)
+        return err_set(err, ERR_INVALID, "the terminal is open already");
+    if (!check_terminal(err))
+        return false;
+    bool ascii = !is_utf8() || o->ascii;
+    if (!can_address(err) || !modes_save(STDIN_FILENO, STDOUT_FILENO, err))
+        return false;
+    memset(&term, 0, sizeof(term));
+    term.screen = start_curses(getenv("TERM"));
+    if (!term.screen)
+        return err_set(err, ERR_UNSUPPORTED, "cannot start the screen on '%s': use yare -p",
+                       getenv("TERM"));
+    term.open = term.all = true;
+    term.ascii = ascii;
+    term.cursor_shown = -1;
+    keydec_init(&term.dec, o->esc_ms);
+    make_wish(o);
+    learn_keys();
+    modes_arm(&term.wish);
+    modes_catch_crashes();
+    die_set_hook(term_emergency);
+    term.colors = term_style_start(o->no_color);
+    term.light = theme_is_light(getenv("COLORFGBG"));
+    term_style_set(term.light);
+    start_input();
+    if (!term.wish.alt_screen)
+        stay_on_this_screen();
+    set_size();
+    return true;
+}
+
+void
+term_leave(void)
+{
+    if (!term.open)
+        return;
+    modes_leave();
+    if (!isendwin()) {
+        if (!term.wish.alt_screen)
+            (void)mvcur(0, 0, LINES - 1, 0);
+        (void)endwin();
+    }
+    if (!term.wish.alt_screen)
+        modes_write(STR("\r\n"));
+    modes_line_restore();
+    term.entered = false;
+    term.all = true;
+    term.cursor_shown = -1;
+}
+
+void
+term_enter(void)
+{
+    if (!term.open)
+        return;
+    keydec_clear(&term.dec);
+    modes_arm(&term.wish);
+    (void)reset_prog_mode();
+    (void)clearok(curscr, TRUE);
+    set_size();
+}
+
+void
+term_close(void)
+{
+    if (!term.open)
+        return;
+    term_leave();
+    term.open = false;
+    modes_uncatch_crashes();
+    die_set_hook(NULL);
+    keydec_release(&term.dec);
+    canvas_release(&term.shown);
+    delscreen(term.screen);
+    term.screen = NULL;
+}
+
+void
+term_emergency(void)
+{
+    modes_emergency();
+}
+
+void
+term_suspend(void)
+{
+    if (!term.open)
+        return;
+    term_leave();
+    /* the whole job stops, as the terminal's own Ctrl+Z would have it */
+    (void)kill(0, SIGTSTP);
+    term_enter();
+}
+
+void
+term_continue(void)
+{
+    if (!term.open || isendwin())
+        return;
+    modes_leave();
+    modes_arm(&term.wish);
+    (void)reset_prog_mode();
+    if (term.wish.alt_screen && enter_ca_mode)
+        (void)putp(enter_ca_mode);
+    term.entered = false;
+    (void)clearok(curscr, TRUE);
+    set_size();
+}
+
+bool
+term_gone(void)
+{
+    return term.gone;
+}
+
+int
+term_fd(void)
+{
+    return STDIN_FILENO;
+}
+
+static bool
+read_some(void)
+{
+    char bytes[4096];
+    struct pollfd p = {STDIN_FILENO, POLLIN, 0};
+    if (poll(&p, 1, 0) <= 0)
+        return false;
+    ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
+    if (n <= 0) {
+        term.gone = term.gone || n == 0 || (errno != EINTR && errno != EAGAIN);
+        return false;
+    }
+    keydec_feed(&term.dec, str_make(bytes, (size_t)n), clock_mono_ms());
+    return true;
+}
+
+/* The terminal's answer may change what the picture should look like. */
+static void
+follow_answers(void)
+{
+    if (term.dec.background == BACKGROUND_UNKNOWN)
+        return;
+    bool light = term.dec.background == BACKGROUND_LIGHT;
+    term.dec.background = BACKGROUND_UNKNOWN;
+    if (light == term.light)
+        return;
+    term.light = light;
+    term_style_set(light);
+    term.all = true;
+}
+
+int
+term_key(struct str *ret_paste, int *ret_wait_ms)
+{
+    bool some = read_some();
+    int key = keydec_next(&term.dec, clock_mono_ms(), ret_paste, ret_wait_ms);
+    for (int i = 0; i < READ_ROUNDS && some && key < 0 && term.dec.pasting; i++) {
+        some = read_some();
+        key = keydec_next(&term.dec, clock_mono_ms(), ret_paste, ret_wait_ms);
+    }
+    follow_answers();
+    return key;
+}
+
+void
+term_size(int *ret_w, int *ret_h)
+{
+    *ret_w = term.w;
+    *ret_h = term.h;
+}
+
+bool
+term_resized(void)
+{
+    int w, h;
+    ask_size(&w, &h);
+    if (w == term.w && h == term.h)
+        return false;
+    set_size();
+    return true;
+}
+
+static bool
+same_cell(const struct cell *a, const struct cell *b)
+{
+    return a->width == b->width && a->style == b->style && strcmp(a->text, b->text) == 0;
+}
+
+/* Hands curses the cells that differ; false when none does. */
+static bool
+put_row(const struct canvas *c, int y)
+{
+    bool some = false;
+    const struct cell *now = &c->cells[(size_t)y * (size_t)c->w];
+    struct cell *was = &term.shown.cells[(size_t)y * (size_t)c->w];
+    for (int x = 0; x < c->w; x++) {
+        if (!term.all && same_cell(&now[x], &was[x]))
+            continue;
+        some = true;
+        was[x] = now[x];
+        if (now[x].width && x < COLS)
+            term_style_cell(y, x, &now[x], term.ascii);
+    }
+    return some;
+}
+
+static bool
+put_cursor(const struct canvas *c)
+{
+    bool show = c->cursor_x >= 0 && c->cursor_x < COLS && c->cursor_y >= 0 && c->cursor_y < LINES;
+    bool moved = c->cursor_x != term.shown.cursor_x || c->cursor_y != term.shown.cursor_y;
+    term.shown.cursor_x = c->cursor_x;
+    term.shown.cursor_y = c->cursor_y;
+    if (term.cursor_shown != show) {
+        (void)curs_set(show ? 1 : 0);
+        term.cursor_shown = show;
+        moved = true;
+    }
+    if (show)
+        (void)move(c->cursor_y, c->cursor_x);
+    return moved;
+}
+
+void
+term_draw(const struct canvas *c)
+{
+    if (!term.open)
+        return;
+    if (c->w != term.shown.w || c->h != term.shown.h || !term.shown.cells) {
+        canvas_resize(&term.shown, c->w, c->h);
+        term.all = true;
+    }
+    bool changed = term.all;
+    for (int y = 0; y < c->h && y < LINES; y++)
+        changed = put_row(c, y) || changed;
+    changed = put_cursor(c) || changed;
+    term.all = false;
+    if (!changed)
+        return;
+    bool bracket = term.dec.sync_update && term.entered;
+    if (bracket)
+        (void)putp("\x1b[?2026h"); /* waits in curses' buffer, so it goes out first */
+    (void)wnoutrefresh(stdscr);
+    (void)doupdate();
+    if (bracket)
+        modes_write(STR("\x1b[?2026l"));
+    if (!term.entered) {
+        term.entered = true;
+        modes_enter(&term.wish);
+    }
+}
+
+void
+term_redraw(void)
+{
+    term.all = true;
+    (void)clearok(curscr, TRUE);
+}
+
+void
+term_bell(void)
+{
+    if (term.open)
+        modes_write(STR("\a"));
+}
+
+bool
+term_ascii(void)
+{
+    return term.ascii;
+}
+
+int
+term_colors(void)
+{
+    return term.colors;
+}

@@ -1,0 +1,115 @@
+#include "ui/term_style.h"
+
+#include <stdint.h>
+#include <wchar.h>
+
+#include "base/text.h"
+#include "ui/theme.h"
+
+#define CP_VS16 0xFE0F
+
+static struct {
+    int colors;
+    attr_t attrs[ST_COUNT];
+    short pairs[ST_COUNT];
+} look;
+
+int
+term_style_start(bool no_color)
+{
+    look.colors = 0;
+    if (!no_color && has_colors() && start_color() == OK) {
+        (void)use_default_colors();
+        look.colors = COLORS;
+    }
+    return look.colors;
+}
+
+static attr_t
+curses_attrs(int attrs)
+{
+    attr_t a = A_NORMAL;
+    if (attrs & TA_BOLD)
+        a |= A_BOLD;
+    if (attrs & TA_DIM)
+        a |= A_DIM;
+    if (attrs & TA_UNDERLINE)
+        a |= A_UNDERLINE;
+    if (attrs & TA_REVERSE)
+        a |= A_REVERSE;
+    if (attrs & TA_ITALIC)
+        a |= A_ITALIC;
+    return a;
+}
+
+/* With a direct-colour description a colour is its RGB value, below that its palette index. */
+static int
+curses_color(int color)
+{
+    return look.colors > 256 && color >= 8 ? (int)theme_rgb(color) : color;
+}
+
+void
+term_style_set(bool light)
+{
+    for (int st = 0; st < ST_COUNT; st++) {
+        struct theme_style s = theme_style((enum style)st, light, look.colors);
+        look.attrs[st] = curses_attrs(s.attrs);
+        look.pairs[st] = 0;
+        if (s.color == THEME_DEFAULT || look.colors < 8)
+            continue;
+        short pair = (short)(st + 1);
+        if (init_extended_pair(pair, curses_color(s.color), -1) == OK)
+            look.pairs[st] = pair;
+    }
+}
+
+/* What the locale cannot hold becomes a substitute of the same width. */
+static size_t
+cell_wide(const struct cell *cell, bool ascii, wchar_t out[CCHARW_MAX + 1])
+{
+    struct str s = str_from(cell->text);
+    size_t n = 0;
+    if (s.len && (unsigned char)s.ptr[0] >= 0x80 && ascii) {
+        for (const char *p = theme_ascii(cell->text, cell->width); *p && n < 2; p++)
+            out[n++] = (wchar_t)*p;
+        return n;
+    }
+    for (size_t off = 0; off < s.len && n < CCHARW_MAX;) {
+        int32_t cp;
+        off += text_decode(s, off, &cp);
+        int width = wcwidth((wchar_t)cp);
+        if (n && (width != 0 || cp == CP_VS16 || ascii))
+            break; /* curses holds one spacing character: the first of an emoji family stands for it */
+        if (!n && (width < 1 || width > cell->width)) {
+            out[n++] = ascii ? L'?' : L'\xFFFD';
+            break;
+        }
+        out[n++] = (wchar_t)cp;
+    }
+    if (!n)
+        out[n++] = L' ';
+    return n;
+}
+
+static void
+put(int y, int x, const wchar_t *text, enum style st)
+{
+    cchar_t cc;
+    if (setcchar(&cc, text, look.attrs[st], look.pairs[st], NULL) == OK)
+        (void)mvadd_wch(y, x, &cc);
+}
+
+void
+term_style_cell(int y, int x, const struct cell *cell, bool ascii)
+{
+    wchar_t text[CCHARW_MAX + 1];
+    size_t n = cell_wide(cell, ascii, text);
+    enum style st = cell->style < ST_COUNT ? (enum style)cell->style : ST_TEXT;
+    bool two = ascii && n == 2; /* "??" for a wide one */
+    wchar_t second = two ? text[1] : L' ';
+    text[two ? 1 : n] = L'\0';
+    put(y, x, text, st);
+    if (cell->width == 2 && (ascii || wcwidth(text[0]) < 2))
+        put(y, x + 1, (wchar_t[]){second, L'\0'}, st);
+}

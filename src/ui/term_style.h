@@ -1,0 +1,12 @@
+#pragma once
+/* Cells to curses: the theme as colour pairs, and a cell's text as what curses and the locale can hold. Included by term.c
+ * and term_style.c only. */
+#include <curses.h>
+
+#include "ui/canvas.h"
+
+/* Colours of this terminal, 0 without; call once after newterm. */
+int term_style_start(bool no_color);
+void term_style_set(bool light); /* (re)makes the pairs */
+/* Draws one cell at (y, x) of stdscr; the cell is not a continuation. */
+void term_style_cell(int y, int x, const struct cell *cell, bool ascii);
