@@ -1,4 +1,8 @@
-
+yare_test(base_fs LINK yare_base)
+yare_test(base_json LINK yare_base)
+yare_test(base_message LINK yare_base)
+yare_test(base_queue LINK yare_base)
+yare_test(base_text LINK yare_base)
 # Commands need a supervisor: link test_supervise and call proc_set_supervisor(SUPERVISE_HELPER).
 add_executable(supervise_helper unit/supervise_helper.c)
 target_link_libraries(supervise_helper PRIVATE yare_base)

@@ -1,0 +1,133 @@
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+
+static char top[64];
+
+static int
+setup(void **state)
+{
+    (void)state;
+    snprintf(top, sizeof top, "/tmp/yare-fs-XXXXXX");
+    return mkdtemp(top) ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0)
+        execlp("rm", "rm", "-rf", top, (char *)NULL);
+    waitpid(pid, NULL, 0);
+    return 0;
+}
+
+static void
+normalizing(void **state)
+{
+    static const char *const rows[][3] = {
+        {"/a/b", "c", "/a/b/c"}, {"/a/b", "../c", "/a/c"}, {"/a", "/x/../y/./z//", "/y/z"},
+        {"/", "..", "/"},        {"/a", "../../..", "/"},  {"/a", ".", "/a"},
+        {"/a", "", "/a"}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *got = fs_normalize(rows[i][0], rows[i][1]);
+        assert_string_equal(got, rows[i][2]);
+        free(got);
+    }
+}
+
+static void
+resolving(void **state)
+{
+    struct err err = {0};
+    (void)state;
+    char *dir = fs_join(top, "d"), *link = fs_join(top, "l"), *dangling = fs_join(top, "dangling"),
+         *loop = fs_join(top, "loop");
+    assert_true(fs_mkdirs(dir, 0700, &err));
+    assert_int_equal(symlink("d", link), 0);
+    assert_int_equal(symlink("d/none/x", dangling), 0);
+    assert_int_equal(symlink("loop", loop), 0);
+    char *in = fs_join(link, "no/such"), *want = fs_join(dir, "no/such"),
+         *got = fs_resolve(in, &err);
+    char *real_top = realpath(top, NULL);
+    assert_string_equal(got + strlen(real_top), want + strlen(top));
+    free(got);
+    got = fs_resolve(dangling, &err); /* where a write through it would land */
+    assert_non_null(got);
+    assert_string_equal(got + strlen(real_top), "/d/none/x");
+    free(got);
+    assert_null(fs_resolve(loop, &err));
+    free(real_top), free(in), free(want), free(dir), free(link), free(dangling), free(loop);
+}
+
+static void
+atomic_writes(void **state)
+{
+    struct err err = {0};
+    struct stat st;
+    struct buf b;
+    (void)state;
+    buf_init(&b, BUF_MAX);
+    char *file = fs_join(top, "f"), *link = fs_join(top, "fl");
+    assert_true(fs_write_atomic(file, STR("one"), 0640, &err));
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    assert_int_equal(chmod(file, 0755), 0);
+    assert_int_equal(symlink("f", link), 0);
+    assert_true(fs_write_atomic(link, STR("two"), 0600, &err)); /* the target, not the link */
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0755);
+    assert_true(fs_read(file, 100, &b, &err));
+    assert_string_equal(b.data, "two");
+    assert_false(fs_read(file, 2, &b, &err));
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_false(fs_read("/nonexistent-file", 10, &b, &err));
+    assert_int_equal(err.sys, ENOENT);
+    bool found = true;
+    assert_true(fs_read_if("/nonexistent-file", 10, &b, &found, &err));
+    assert_false(found);
+    assert_false(fs_read(top, 10, &b, &err)); /* a folder */
+    assert_false(fs_write_atomic("/nonexistent-dir/x", STR(""), 0600, &err));
+    free(file), free(link);
+    buf_release(&b);
+}
+
+static void
+slugs_and_locks(void **state)
+{
+    struct err err = {0};
+    (void)state;
+    char *slug = fs_slug("/home/a b/x_1");
+    assert_string_equal(slug, "-home-a-b-x-1");
+    free(slug);
+    char *path = fs_join(top, "lock");
+    int fd = fs_lock(path, 0, &err);
+    assert_true(fd >= 0);
+    assert_int_equal(fs_lock(path, 20, &err), -1);
+    assert_int_equal(err.code, ERR_TIMEOUT);
+    close(fd);
+    fd = fs_lock(path, 0, &err);
+    assert_true(fd >= 0);
+    close(fd);
+    free(path);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(normalizing), cmocka_unit_test(resolving),
+                                       cmocka_unit_test(atomic_writes),
+                                       cmocka_unit_test(slugs_and_locks)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,131 @@
+#include "unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static void
+widths(void **state)
+{
+    static const struct {
+        const char *s;
+        int w;
+    } rows[] = {{"abc", 3},
+                {"\xE6\xBC\xA2\xE5\xAD\x97", 4},
+                {"e\xCC\x81", 1},
+                {"\xF0\x9F\x98\x80", 2},
+                {"\xF0\x9F\x91\xA8\xE2\x80\x8D\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x91\xA7",
+                 2},                                     /* a family */
+                {"\xF0\x9F\x87\xA9\xF0\x9F\x87\xAA", 2}, /* a flag */
+                {"\xE2\x9D\xA4\xEF\xB8\x8F", 2},
+                {"a\tb", 3},
+                {"", 0}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (text_width(str_from(rows[i].s)) != rows[i].w)
+            fail_msg("row %zu: %d columns, not %d", i, text_width(str_from(rows[i].s)), rows[i].w);
+}
+
+static void
+wrapping(void **state)
+{
+    static const struct {
+        const char *s;
+        int columns;
+        const char *lines;
+    } rows[] = {
+        {"hello world again", 11, "hello world|again"},
+        {"hello world", 5, "hello|world"},
+        {"abcdefgh", 3, "abc|def|gh"},
+        {"a\n\nb", 10, "a||b"},
+        {"", 5, ""},
+        {"ab cdefghij", 4, "ab|cdef|ghij"},
+        {"\xE6\xBC\xA2\xE5\xAD\x97", 3, "\xE6\xBC\xA2|\xE5\xAD\x97"},
+        {"\xE6\xBC\xA2", 1, "\xE6\xBC\xA2"},
+        {"    indented", 6, "    in|dented"},
+        {"trailing\n", 20, "trailing|"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf got;
+        struct str rest = str_from(rows[i].s), line;
+        buf_init(&got, BUF_MAX);
+        for (int n = 0; text_wrap(&rest, rows[i].columns, &line); n++) {
+            if (n)
+                buf_addc(&got, '|');
+            buf_add_str(&got, line);
+        }
+        assert_string_equal(buf_cstr(&got), rows[i].lines);
+        buf_release(&got);
+    }
+}
+
+static void
+unsafe_text_is_shown(void **state)
+{
+    struct buf out;
+    (void)state;
+    buf_init(&out, BUF_MAX);
+    text_visible(&out, STR("a\x1b[2J\x7f\xE2\x80\xAE"
+                           "b\xff\n\tc"));
+    assert_string_equal(out.data, "a^[[2J^?<U+202E>b\xEF\xBF\xBD\n\tc");
+    assert_true(text_has_unsafe(STR("x\xC2\xA0y")));
+    assert_false(text_has_unsafe(STR("h\xC3\xA9llo \xE6\xBC\xA2 \xF0\x9F\x98\x80\n")));
+    buf_clear(&out);
+    assert_int_equal(text_repair(&out, STR("a\xff\xfe"
+                                           "b\xC3")),
+                     3);
+    assert_string_equal(out.data, "a\xEF\xBF\xBD\xEF\xBF\xBD"
+                                  "b\xEF\xBF\xBD");
+    buf_release(&out);
+}
+
+/* Any bytes: forwards and backwards agree on the grapheme borders, and nothing reads past the end. */
+static void
+graphemes_both_ways(void **state)
+{
+    static const char *const parts[] = {
+        "a",    "\xCC\x81", "\xE6\xBC\xA2", "\xE2\x80\x8D", "\xF0\x9F\x91\xA8", "\xff",
+        "\xC3", " ",        "\r",           "\n",           "\xF0\x9F\x87\xA9", "\xEF\xB8\x8F"};
+    unsigned seed = 1;
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        struct buf b;
+        buf_init(&b, BUF_MAX);
+        for (int i = 0; i < 12; i++) {
+            seed = seed * 1103515245u + 12345u;
+            buf_adds(&b, parts[(seed >> 16) % ARRAY_LEN(parts)]);
+        }
+        struct str s = buf_str(&b);
+        int w;
+        size_t prev = 0;
+        for (size_t at = 0; at < s.len;) {
+            size_t n = text_grapheme(s, at, &w);
+            assert_true(n >= 1 && at + n <= s.len && w >= 0 && w <= 2);
+            prev = at;
+            at += n;
+            assert_int_equal(text_grapheme_before(s, at), prev);
+        }
+        buf_release(&b);
+    }
+}
+
+static void
+folding(void **state)
+{
+    (void)state;
+    assert_true(text_equal_fold(STR(".Vscode"), STR(".vSCODE")));
+    assert_true(text_equal_fold(STR("\xC3\x89"), STR("\xC3\xA9")));
+    assert_false(text_equal_fold(STR("a"), STR("ab")));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(widths), cmocka_unit_test(wrapping),
+                                       cmocka_unit_test(unsafe_text_is_shown),
+                                       cmocka_unit_test(graphemes_both_ways),
+                                       cmocka_unit_test(folding)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
