@@ -95,8 +95,8 @@ text_grapheme(struct str s, size_t off, int *ret_width)
         size_t k = text_decode(s, off + len, &next);
         if (utf8proc_grapheme_break_stateful(cp, next, &state))
             break;
-        /* VS16 asks for the emoji form, which is wide. */
-        if (next == 0xFE0F && width == 1)
+        /* VS16 asks for the emoji form, and two regional indicators are a flag: wide. */
+        if (width == 1 && (next == 0xFE0F || (next >= 0x1F1E6 && next <= 0x1F1FF)))
             width = 2;
         if (text_cp_width(next) > width)
             width = text_cp_width(next);
@@ -107,13 +107,20 @@ text_grapheme(struct str s, size_t off, int *ret_width)
     return len;
 }
 
+/* Between two ASCII bytes a cluster always ends, \r\n apart. */
+static bool
+is_border(struct str s, size_t at)
+{
+    unsigned char before = (unsigned char)s.ptr[at - 1], here = (unsigned char)s.ptr[at];
+    return before < 0x80 && here < 0x80 && !(before == '\r' && here == '\n');
+}
+
 size_t
 text_grapheme_before(struct str s, size_t off)
 {
     /* Graphemes are only found forwards: start far enough back, at a line start or an ASCII byte. */
     size_t start = off > 1 ? off - 1 : 0;
-    while (start > 0 &&
-           !((unsigned char)s.ptr[start] < 0x80 && (unsigned char)s.ptr[start - 1] < 0x80))
+    while (start > 0 && !is_border(s, start))
         start--;
     size_t at = start;
     int width;
@@ -188,7 +195,10 @@ text_wrap(struct str *rest, int columns, struct str *ret_line)
     if (next == 0) /* a cluster wider than the column: it still has to go somewhere */
         cut = next = text_grapheme(line, 0, &w);
     *ret_line = str_sub(line, 0, cut);
-    *rest = str_sub(*rest, next, rest->len);
+    if (next < line.len)
+        *rest = str_sub(*rest, next, rest->len);
+    else /* the line was one cluster too wide: it is used up with its newline */
+        *rest = nl == (size_t)-1 ? (struct str){0} : str_sub(*rest, nl + 1, rest->len);
     return true;
 }
 
