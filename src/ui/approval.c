@@ -1,0 +1,350 @@
+#include "ui/approval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "ui/keys.h"
+
+#define GUARD_MS 300
+
+void
+approval_init(struct approval *a)
+{
+    *a = (struct approval){.folded = true};
+    field_init(&a->field);
+}
+
+void
+approval_release(struct approval *a)
+{
+    field_release(&a->field);
+}
+
+static bool
+is_answered(const struct approval *a, uint64_t serial)
+{
+    for (size_t i = 0; i < ARRAY_LEN(a->answered) && i < a->n_answered; i++)
+        if (a->answered[i] == serial)
+            return true;
+    return false;
+}
+
+const struct ask *
+approval_ask(const struct approval *a, const struct view *v)
+{
+    for (size_t i = 0; a->serial && i < v->n_asks; i++)
+        if (v->asks[i].serial == a->serial)
+            return &v->asks[i];
+    return NULL;
+}
+
+size_t
+approval_pending(const struct approval *a, const struct view *v, size_t *ret_place)
+{
+    size_t n = 0;
+    *ret_place = 0;
+    for (size_t i = 0; i < v->n_asks; i++) {
+        if (is_answered(a, v->asks[i].serial))
+            continue;
+        if (v->asks[i].serial == a->serial)
+            *ret_place = n;
+        n++;
+    }
+    return n;
+}
+
+bool
+approval_waiting(const struct approval *a, const struct view *v)
+{
+    return approval_ask(a, v) != NULL;
+}
+
+void
+approval_title(const struct approval *a, const struct view *v, struct buf *out)
+{
+    size_t place, n = approval_pending(a, v, &place);
+    buf_adds(out, "permission");
+    if (n)
+        buf_addf(out, " %zu of %zu", place + 1, n);
+}
+
+static void
+show(struct approval *a, const struct ask *ask)
+{
+    a->serial = ask ? ask->serial : 0;
+    a->shown = ask ? ask->id : 0;
+    a->why = a->confirm_always = a->typing_reason = a->diff_open = a->editing = false;
+    a->folded = true; /* until drawing has seen it whole */
+    a->note = NULL;
+    a->scroll = a->max_scroll = 0;
+    field_clear(&a->field);
+}
+
+void
+approval_sync(struct approval *a, const struct view *v, int64_t now_ms)
+{
+    if (approval_ask(a, v))
+        return;
+    const struct ask *next = NULL;
+    for (size_t i = 0; i < v->n_asks && !next; i++)
+        if (!is_answered(a, v->asks[i].serial))
+            next = &v->asks[i];
+    if (!next && !a->serial)
+        return;
+    show(a, next);
+    a->shown_since_ms = now_ms;
+}
+
+bool
+approval_can_always(const struct approval *a, const struct ask *ask)
+{
+    return ask->ev->u.ask.n_rules > 0 && !a->folded;
+}
+
+bool
+approval_can_edit(const struct ask *ask)
+{
+    return ask->ev->u.ask.command && ask->ev->u.ask.input;
+}
+
+/* ---- answers ---- */
+
+static struct op *
+answer(struct approval *a, enum perm_answer what, const char *reason, char *take_input)
+{
+    struct op *op = op_new(OP_PERM_ANSWER, NULL);
+    op->perm.ask_id = a->shown;
+    op->perm.answer = what;
+    op->perm.reason = xstrdup(reason);
+    op->perm.edited_input = take_input;
+    a->answered[a->n_answered % ARRAY_LEN(a->answered)] = a->serial;
+    a->n_answered++;
+    show(a, NULL);
+    return op;
+}
+
+/* The input with another command, all its other members byte for byte; NULL: it is no object. */
+static char *
+edited_input(const struct ask *ask, struct str command)
+{
+    struct str input = str_from(ask->ev->u.ask.input);
+    struct err err;
+    struct buf out;
+    struct jw w;
+    struct cJSON *tree = json_parse(input, &err);
+    if (!json_is_object(tree)) {
+        json_free(tree);
+        return NULL;
+    }
+    buf_init(&out, BUF_MAX);
+    jw_init(&w, &out);
+    jw_object(&w);
+    for (const struct cJSON *m = json_first(tree); m; m = json_next(m)) {
+        if (strcmp(json_key(m), "command") == 0)
+            jw_kstr(&w, "command", command);
+        else
+            jw_kraw(&w, json_key(m), json_raw_member(input, json_key(m)));
+    }
+    jw_end(&w);
+    json_free(tree);
+    return buf_take(&out);
+}
+
+/* ---- keys ---- */
+
+static struct op *
+key_reason(struct approval *a, int key, struct str typed)
+{
+    if (key == YK_ENTER) {
+        struct str s = str_trim(buf_str(&a->field.text));
+        char *reason = s.len ? str_dup(s) : NULL;
+        struct op *op = answer(a, PERM_ANSWER_NO, reason, NULL);
+        free(reason);
+        return op;
+    }
+    if (key == YK_ESC) {
+        a->typing_reason = false;
+        field_clear(&a->field);
+    } else {
+        field_key(&a->field, key, typed);
+    }
+    return NULL;
+}
+
+static struct op *
+key_edit(struct approval *a, const struct ask *ask, int key, struct str typed)
+{
+    if (key == YK_ENTER) {
+        struct str s = buf_str(&a->field.text);
+        if (!str_trim(s).len) {
+            a->note = "an empty command: Esc goes back, n says no";
+            return NULL;
+        }
+        if (str_is(s, ask->ev->u.ask.command))
+            return answer(a, PERM_ANSWER_ONCE, NULL, NULL);
+        char *input = edited_input(ask, s);
+        if (input)
+            return answer(a, PERM_ANSWER_ONCE, NULL, input);
+        a->note = "this input cannot be edited";
+        return NULL;
+    }
+    a->note = NULL;
+    if (key == YK_ESC) {
+        a->editing = false;
+        field_clear(&a->field);
+    } else {
+        field_key(&a->field, key, typed);
+    }
+    return NULL;
+}
+
+static struct op *
+key_confirm(struct approval *a, const struct ask *ask, int key)
+{
+    if (key == YK_ENTER && approval_can_always(a, ask))
+        return answer(a, PERM_ANSWER_ALWAYS, NULL, NULL);
+    if (key == YK_ESC || key == 'n') {
+        a->confirm_always = false;
+        a->scroll = 0;
+    }
+    return NULL;
+}
+
+static bool
+key_scroll(struct approval *a, int key)
+{
+    int by = key == YK_UP || key == YK_WHEEL_UP       ? -1
+             : key == YK_DOWN || key == YK_WHEEL_DOWN ? 1
+             : key == YK_PGUP                         ? -5
+             : key == YK_PGDN                         ? 5
+                                                      : 0;
+    if (by == 0)
+        return false;
+    a->scroll += by;
+    if (a->scroll > a->max_scroll)
+        a->scroll = a->max_scroll;
+    if (a->scroll < 0)
+        a->scroll = 0;
+    return true;
+}
+
+/* The next (1) or previous (-1) request that was not answered, round and round. */
+static void
+key_other(struct approval *a, const struct view *v, int dir)
+{
+    size_t at = 0, n = v->n_asks;
+    while (at < n && v->asks[at].serial != a->serial)
+        at++;
+    for (size_t k = 1; k < n; k++) {
+        const struct ask *x = &v->asks[dir > 0 ? (at + k) % n : (at + n - k) % n];
+        if (!is_answered(a, x->serial)) {
+            show(a, x);
+            return;
+        }
+    }
+    a->note = "no other request waits";
+}
+
+static void
+key_always(struct approval *a, const struct ask *ask)
+{
+    if (approval_can_always(a, ask)) {
+        a->confirm_always = true;
+        a->scroll = 0;
+    } else if (ask->ev->u.ask.n_rules > 0) {
+        a->note = "always is not offered: not all of it fits on the screen";
+    } else {
+        a->note = "always is not offered for this one";
+    }
+}
+
+static void
+key_toggle(struct approval *a, bool *what, bool *other)
+{
+    *what = !*what;
+    *other = false;
+    a->scroll = 0;
+}
+
+static struct op *
+key_main(struct approval *a, const struct view *v, const struct ask *ask, int key, bool *ret_used)
+{
+    if (key_scroll(a, key))
+        return NULL;
+    switch (key) {
+    case 'y':
+        return answer(a, PERM_ANSWER_ONCE, NULL, NULL);
+    case 'a':
+        key_always(a, ask);
+        break;
+    case 'n':
+        a->typing_reason = true;
+        break;
+    case 'w':
+        key_toggle(a, &a->why, &a->diff_open);
+        break;
+    case 'e':
+        if (approval_can_edit(ask)) {
+            a->editing = true;
+            field_set(&a->field, str_from(ask->ev->u.ask.command));
+        } else {
+            a->note = "only a command can be edited here";
+        }
+        break;
+    case 'j':
+    case 'k':
+        key_other(a, v, key == 'j' ? 1 : -1);
+        break;
+    case YK_ENTER:
+        if (ask->ev->u.ask.diff)
+            key_toggle(a, &a->diff_open, &a->why);
+        break;
+    case YK_ESC:
+        *ret_used = a->why || a->diff_open;
+        a->why = a->diff_open = false;
+        a->scroll = 0;
+        break;
+    default: /* a letter that means nothing here must not land in the prompt */
+        *ret_used = key < KEY_NAMED || key == YK_PASTE;
+        break;
+    }
+    return NULL;
+}
+
+struct op *
+approval_key(struct approval *a, const struct view *v, int key, struct str typed, int64_t now_ms,
+             bool *ret_used)
+{
+    const struct ask *ask = approval_ask(a, v);
+    *ret_used = false;
+    bool field = a->typing_reason || a->editing;
+    if (!ask || ((key & (KM_CTRL | KM_ALT)) && !field))
+        return NULL;
+    if (key != YK_ESC && now_ms - a->shown_since_ms < GUARD_MS) {
+        *ret_used = key < KEY_NAMED || key == YK_ENTER || key == YK_PASTE;
+        return NULL;
+    }
+    if (field) {
+        /* editing keys with Ctrl are the field's, all others with Ctrl or Alt the app's */
+        struct str none = STR("");
+        if (key & (KM_CTRL | KM_ALT)) {
+            *ret_used = field_key(&a->field, key, none);
+            return NULL;
+        }
+        *ret_used = key < KEY_NAMED || (key >= YK_ENTER && key <= YK_PGDN && key != YK_BACKTAB) ||
+                    key == YK_PASTE;
+        if (!*ret_used)
+            return NULL;
+        return a->typing_reason ? key_reason(a, key, typed) : key_edit(a, ask, key, typed);
+    }
+    a->note = NULL;
+    *ret_used = true;
+    if (a->confirm_always) {
+        if (key_scroll(a, key))
+            return NULL;
+        *ret_used = key < KEY_NAMED || key == YK_ENTER || key == YK_ESC || key == YK_PASTE;
+        return key_confirm(a, ask, key);
+    }
+    return key_main(a, v, ask, key, ret_used);
+}

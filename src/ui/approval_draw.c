@@ -1,0 +1,360 @@
+#include <string.h>
+
+#include "base/text.h"
+#include "ui/approval.h"
+#include "ui/approval_parts.h"
+#include "ui/diffview.h"
+#include "ui/fmt.h"
+
+#define WHOLE_MAX ((size_t)64 << 10) /* bytes of a text shown in full by `w` */
+
+/* A pane being drawn: a head and a foot that stay, and in between what stays and what scrolls. */
+struct sheet {
+    struct approval *a;
+    const struct view *v;
+    const struct ask *ask;
+    int w, h;
+    bool focus, ascii;
+    int64_t now_ms;
+    struct lines top, scroll, foot;
+};
+
+static struct str
+ask_text(const struct ask *ask, const char **ret_prefix)
+{
+    *ret_prefix = ask->ev->u.ask.command ? "$ " : "  ";
+    if (ask->ev->u.ask.command)
+        return str_from(ask->ev->u.ask.command);
+    if (ask->ev->u.ask.diff || !ask->ev->u.ask.input)
+        return str_from(ask->ev->u.ask.what);
+    return str_from(ask->ev->u.ask.input);
+}
+
+/* ---- what is asked ---- */
+
+/* The findings in the most detail that leaves `least` of `rows` to the text. True: some that asks is not wholly there. */
+static bool
+fit_findings(struct lines *out, const struct decision *d, struct str text, int rows, int least,
+             int w, bool ascii)
+{
+    bool hidden = false;
+    for (int detail = DETAIL_ALL; detail <= DETAIL_COUNT; detail++) {
+        int room = rows - least > 1 ? rows - least : 1;
+        lines_clear(out);
+        hidden = parts_lines(out, d, text, (enum detail)detail, w,
+                             detail == DETAIL_COUNT ? room : 0, ascii);
+        if ((int)out->n <= room)
+            break;
+    }
+    return hidden;
+}
+
+static void
+append(struct lines *out, const struct lines *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        lines_begin(out, from->line[i].soft);
+        for (uint32_t k = 0; k < from->line[i].n_spans; k++) {
+            const struct span *x = &from->spans[from->line[i].span + k];
+            lines_raw(out, (enum style)x->style, str_sub(buf_str(&from->text), x->off, x->len));
+        }
+    }
+}
+
+/* The request and its findings in `rows`: what asks comes first, the text gets what is left. */
+static void
+main_lines(struct sheet *s, int rows)
+{
+    const char *prefix;
+    struct str text = ask_text(s->ask, &prefix);
+    struct lines whole, found;
+    lines_init(&whole);
+    lines_init(&found);
+    text_rows(&whole, text, str_from(prefix), s->w, 64, s->ascii);
+    int need = (int)whole.n, diff = s->ask->ev->u.ask.diff && rows > 6 ? 3 : 0;
+    bool hidden = fit_findings(&found, &s->ask->ev->u.ask.decision, text, rows - diff,
+                               need < 3 ? need : 3, s->w, s->ascii);
+    int room = rows - diff - (int)found.n;
+    bool cut = text_rows(&s->top, text, str_from(prefix), s->w, room < 1 ? 1 : room, s->ascii);
+    append(&s->top, &found);
+    s->a->folded = hidden || cut || (int)s->top.n > rows;
+    if (s->ask->ev->u.ask.diff)
+        diffview_lines(&s->scroll, str_from(s->ask->ev->u.ask.diff), s->w, 2, 0);
+    lines_release(&whole);
+    lines_release(&found);
+}
+
+static void
+why_lines(struct sheet *s)
+{
+    const char *prefix;
+    struct str text = ask_text(s->ask, &prefix);
+    struct lines *out = &s->scroll;
+    if (text.len > 2 * WHOLE_MAX)
+        text_rows(out, text, str_from(prefix), s->w, 2000, s->ascii);
+    else
+        text_rows(out, text, str_from(prefix), s->w, 1 << 20, s->ascii);
+    lines_begin(out, false);
+    chain_lines(out, &s->ask->ev->u.ask.decision, s->w);
+    if (s->ask->ev->u.ask.diff) {
+        lines_begin(out, false);
+        diffview_lines(out, str_from(s->ask->ev->u.ask.diff), s->w, 2, 0);
+    }
+}
+
+static void
+wrapped(struct lines *out, enum style st, const char *text, const char *first, int w, bool strict)
+{
+    struct flow f;
+    struct buf b;
+    flow_init(&f);
+    buf_init(&b, BUF_MAX);
+    if (strict)
+        strict_visible(&b, str_from(text));
+    flow_add(&f, st, strict ? buf_str(&b) : str_from(text));
+    if (strict)
+        flow_break(&f, out,
+                   &(struct indent){.width = w, .first = str_from(first), .rest = STR("    ")});
+    else
+        flow_wrap(&f, out,
+                  &(struct indent){.width = w, .first = str_from(first), .rest = str_from(first)});
+    buf_release(&b);
+    flow_release(&f);
+}
+
+/* What "always" would save, and where, before it is saved. */
+static void
+always_lines(struct sheet *s)
+{
+    const struct event *e = s->ask->ev;
+    wrapped(&s->top, ST_BOLD,
+            e->u.ask.n_rules == 1 ? "Always allow by this rule:" : "Always allow by these rules:",
+            "", s->w, false);
+    for (size_t i = 0; i < e->u.ask.n_rules; i++)
+        wrapped(&s->scroll, ST_CODE, e->u.ask.rules[i], "  ", s->w, true);
+    if (e->u.ask.rules_file) {
+        wrapped(&s->scroll, ST_TEXT, "saved in", "", s->w, false);
+        wrapped(&s->scroll, ST_TEXT, e->u.ask.rules_file, "  ", s->w, true);
+    }
+}
+
+/* ---- foot ---- */
+
+static void
+key(struct flow *f, const char *k, const char *what, const char *between)
+{
+    if (f->text.len)
+        flow_add(f, ST_TEXT, str_from(between));
+    flow_add(f, ST_KEY, str_from(k));
+    flow_add(f, ST_DIM, STR(" "));
+    flow_add(f, ST_TEXT, str_from(what));
+}
+
+static void
+main_keys(const struct sheet *s, struct flow *f, const char *between)
+{
+    key(f, "y", "once", between);
+    if (approval_can_always(s->a, s->ask))
+        key(f, "a", "always", between);
+    key(f, "n", "no", between);
+    key(f, "w", s->a->why ? "less" : "why", between);
+    if (approval_can_edit(s->ask))
+        key(f, "e", "edit", between);
+}
+
+static void
+keys_flow(const struct sheet *s, struct flow *f, const char *between)
+{
+    if (!s->focus) {
+        key(f, "Alt+3", "to answer", between);
+    } else if (s->a->typing_reason) {
+        key(f, "Enter", "says no", between);
+        key(f, "Esc", "back", between);
+    } else if (s->a->editing) {
+        key(f, "Enter", "runs this once", between);
+        key(f, "Esc", "back", between);
+    } else if (s->a->confirm_always) {
+        key(f, "Enter", "saves and allows", between);
+        key(f, "Esc", "back", between);
+    } else {
+        main_keys(s, f, between);
+    }
+}
+
+static void
+foot_lines(struct sheet *s)
+{
+    struct flow f;
+    const struct event *e = s->ask->ev;
+    const char *note = s->a->note;
+    flow_init(&f);
+    if (note && s->h > 4) {
+        bool why = strstr(note, "always") && e->u.ask.n_rules == 0 && e->u.ask.rules_why;
+        flow_add(&f, ST_WARN, str_from(note));
+        if (why) {
+            flow_add(&f, ST_WARN, STR(": "));
+            flow_add(&f, ST_WARN, str_from(e->u.ask.rules_why));
+        }
+        flow_wrap(&f, &s->foot, &(struct indent){.width = s->w});
+    }
+    keys_flow(s, &f, "  ");
+    if (flow_width(&f) > s->w) {
+        flow_clear(&f);
+        keys_flow(s, &f, " ");
+    }
+    flow_wrap(&f, &s->foot, &(struct indent){.width = s->w});
+    flow_release(&f);
+}
+
+/* ---- drawing ---- */
+
+static int
+draw_lines(const struct lines *l, struct canvas *c, struct rect r, int y, int from, int rows)
+{
+    for (int i = from; i < (int)l->n && i - from < rows; i++)
+        lines_draw(l, (size_t)i, c, r, 0, y++);
+    return y;
+}
+
+/* "Bash   main agent        waited 3s" */
+static void
+draw_head(const struct sheet *s, struct canvas *c, struct rect r)
+{
+    struct buf b;
+    const char *agent = s->ask->ev->agent;
+    buf_init(&b, 1 << 16);
+    buf_adds(&b, s->w < 24 ? "" : "waited ");
+    fmt_seconds(&b, s->now_ms - s->ask->since_ms);
+    int right = text_width(buf_str(&b)), room = s->w - right - 1;
+    struct rect left = {r.x, r.y, room > 0 ? room : 0, 1};
+    if (room > 0)
+        canvas_text(c, r, s->w - right, 0, ST_DIM, buf_str(&b));
+    buf_clear(&b);
+    strict_visible(&b, str_from(s->ask->ev->u.ask.tool));
+    int x = canvas_text(c, left, 0, 0, ST_TOOL, buf_str(&b));
+    buf_clear(&b);
+    strict_visible(&b, str_from(agent ? agent : "main agent"));
+    canvas_text(c, left, x < 5 ? 7 : x + 2, 0, agent ? ST_WARN : ST_DIM, buf_str(&b));
+    buf_release(&b);
+}
+
+static void
+draw_field(struct sheet *s, struct canvas *c, struct rect r)
+{
+    struct rect in = r;
+    if (s->a->typing_reason) {
+        int x = canvas_text(c, r, 0, 0, ST_DIM,
+                            s->w >= 24 ? STR("reason (may be empty): ") : STR("reason: "));
+        if (s->w - x < 16 && r.h > 1) {
+            in.y++;
+            in.h--;
+        } else {
+            in.x += x;
+            in.w -= x;
+        }
+    } else {
+        canvas_text(c, r, 0, 0, ST_DIM, STR("$ "));
+        in.x += 2;
+        in.w -= 2;
+    }
+    int cx = c->cursor_x, cy = c->cursor_y;
+    field_draw(&s->a->field, c, in, ST_TEXT, s->ascii);
+    if (!s->focus)
+        canvas_cursor(c, cx, cy);
+}
+
+static int
+field_height(const struct sheet *s)
+{
+    if (s->a->editing)
+        return field_rows(&s->a->field, s->w - 2);
+    if (!s->a->typing_reason)
+        return 0;
+    int label = s->w >= 24 ? 23 : 8;
+    if (s->w - label < 16)
+        return 1 + field_rows(&s->a->field, s->w);
+    return field_rows(&s->a->field, s->w - label);
+}
+
+static void
+make_body(struct sheet *s, int rows)
+{
+    if (s->a->editing)
+        return;
+    if (s->a->confirm_always)
+        always_lines(s);
+    else if (s->a->diff_open)
+        diffview_lines(&s->scroll, str_from(s->ask->ev->u.ask.diff), s->w, 0, 0);
+    else if (s->a->why)
+        why_lines(s);
+    else
+        main_lines(s, rows);
+}
+
+/* Where one is in what scrolls, at the end of its last row. */
+static void
+draw_more(const struct sheet *s, struct canvas *c, struct rect r, int y, int rows)
+{
+    int left = (int)s->scroll.n - s->a->scroll - rows;
+    if (left <= 0 || rows < 1)
+        return;
+    struct buf b;
+    buf_init(&b, 128);
+    buf_addf(&b, " %d more, PgDn ", left);
+    int x = s->w - text_width(buf_str(&b));
+    canvas_text(c, r, x > 0 ? x : 0, y, ST_SELECT, buf_str(&b));
+    buf_release(&b);
+}
+
+static void
+draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
+{
+    int head = s->h >= 3;
+    foot_lines(s);
+    int foot = (int)s->foot.n < s->h - head ? (int)s->foot.n : s->h - head;
+    int field = field_height(s), rows = s->h - head - foot;
+    int most = s->a->editing ? rows : rows > 3 ? rows / 2 : 1;
+    field = field > most ? most : field;
+    rows -= field;
+    make_body(s, rows);
+    int top = (int)s->top.n < rows ? (int)s->top.n : rows, room = rows - top;
+    s->a->max_scroll = (int)s->scroll.n > room ? (int)s->scroll.n - room : 0;
+    if (s->a->scroll > s->a->max_scroll)
+        s->a->scroll = s->a->max_scroll;
+    if (head)
+        draw_head(s, c, r);
+    draw_lines(&s->top, c, r, head, 0, top);
+    draw_lines(&s->scroll, c, r, head + top, s->a->scroll, room);
+    draw_more(s, c, r, head + rows - 1, room);
+    if (field > 0)
+        draw_field(s, c, (struct rect){r.x, r.y + head + rows, r.w, field});
+    draw_lines(&s->foot, c, r, s->h - foot, 0, foot);
+}
+
+void
+approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct rect r, bool focus,
+              bool ascii, int64_t now_ms)
+{
+    struct sheet s = {.a = a,
+                      .v = v,
+                      .ask = approval_ask(a, v),
+                      .w = r.w,
+                      .h = r.h,
+                      .focus = focus,
+                      .ascii = ascii,
+                      .now_ms = now_ms};
+    if (r.w < 1 || r.h < 1)
+        return;
+    if (!s.ask) {
+        canvas_text(c, r, 0, 0, ST_DIM,
+                    v->n_asks ? STR("answered, the engine has it") : STR("nothing waits"));
+        return;
+    }
+    lines_init(&s.top);
+    lines_init(&s.scroll);
+    lines_init(&s.foot);
+    draw_sheet(&s, c, r);
+    lines_release(&s.top);
+    lines_release(&s.scroll);
+    lines_release(&s.foot);
+}

@@ -1,0 +1,474 @@
+#include "ui/approval_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define PARTS_MAX 256
+#define SHOWN_MAX ((size_t)64 << 10) /* bytes of one text that are laid out at each end */
+#define HANG 7                       /* columns before a part: "  ask  " */
+
+/* ---- text ---- */
+
+/* Zero-width joiners, variation selectors, combining marks: they change what a word is without a column of their own. */
+static bool
+is_hidden(int32_t cp)
+{
+    return cp >= 0x80 && (text_is_unsafe_cp(cp) || text_cp_width(cp) == 0);
+}
+
+void
+strict_visible(struct buf *out, struct str s)
+{
+    struct buf b;
+    int32_t cp;
+    buf_init(&b, BUF_MAX);
+    for (size_t i = 0, n; i < s.len; i += n) {
+        n = text_decode(s, i, &cp);
+        if (is_hidden(cp))
+            buf_addf(&b, "<U+%04X>", (unsigned)cp);
+        else if (cp == '\r')
+            buf_adds(&b, "^M");
+        else
+            text_visible(&b, str_sub(s, i, n));
+    }
+    visible_add(out, buf_str(&b)); /* only tabs are left to do */
+    buf_release(&b);
+}
+
+static void
+add_strict(struct flow *f, enum style st, struct str s)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    strict_visible(&b, s);
+    flow_add(f, st, buf_str(&b));
+    buf_release(&b);
+}
+
+/* Copies line i of `from` with its spans. */
+static void
+copy_line(struct lines *out, const struct lines *from, size_t i)
+{
+    lines_begin(out, from->line[i].soft);
+    for (uint32_t k = 0; k < from->line[i].n_spans; k++) {
+        const struct span *s = &from->spans[from->line[i].span + k];
+        lines_raw(out, (enum style)s->style, str_sub(buf_str(&from->text), s->off, s->len));
+    }
+}
+
+static void
+lay_text(struct lines *out, struct str text, struct str first, int width)
+{
+    struct flow f;
+    flow_init(&f);
+    add_strict(&f, ST_TEXT, text);
+    if (f.text.len)
+        flow_break(
+            &f, out,
+            &(struct indent){.width = width, .first = first, .rest = STR("  "), .style = ST_DIM});
+    flow_release(&f);
+}
+
+/* Only the two ends of a huge text are laid out. */
+static struct str
+end_of(struct str text, size_t max)
+{
+    size_t from = text.len > max ? text.len - max : 0;
+    while (from > 0 && from < text.len && ((unsigned char)text.ptr[from] & 0xC0) == 0x80)
+        from++;
+    return str_sub(text, from, text.len);
+}
+
+static struct str
+start_of(struct str text, size_t max)
+{
+    size_t n = text.len > max ? max : text.len;
+    while (n > 0 && n < text.len && ((unsigned char)text.ptr[n] & 0xC0) == 0x80)
+        n--;
+    return str_sub(text, 0, n);
+}
+
+/* "rm -rf a … && rm -rf z": all that fits on one row. */
+static void
+one_row(struct lines *out, struct str text, struct str prefix, int width, bool ascii)
+{
+    struct buf b, cut;
+    buf_init(&b, BUF_MAX);
+    buf_init(&cut, BUF_MAX);
+    strict_visible(&b, start_of(text, 4096));
+    if (text.len > 8192) {
+        buf_addc(&b, ' ');
+        strict_visible(&b, end_of(text, 4096));
+    } else if (text.len > 4096) {
+        strict_visible(&b, str_sub(text, start_of(text, 4096).len, text.len));
+    }
+    for (size_t i = 0; i < b.len; i++)
+        if (b.data[i] == '\n')
+            b.data[i] = ' ';
+    fold_middle(&cut, buf_str(&b), width - text_width(prefix), ascii);
+    lines_begin(out, false);
+    lines_raw(out, ST_DIM, prefix);
+    lines_raw(out, ST_TEXT, buf_str(&cut));
+    buf_release(&b);
+    buf_release(&cut);
+}
+
+static void
+cut_mark(struct lines *out, size_t lines, size_t bytes, bool ascii)
+{
+    const char *dots = ascii ? ".." : "…";
+    lines_begin(out, false);
+    if (bytes)
+        lines_addf(out, ST_WARN, "  %s %zu bytes more, w shows all %s", dots, bytes, dots);
+    else
+        lines_addf(out, ST_WARN, "  %s %zu more line%s, w shows all %s", dots, lines,
+                   lines == 1 ? "" : "s", dots);
+}
+
+bool
+text_rows(struct lines *out, struct str text, struct str prefix, int width, int rows, bool ascii)
+{
+    struct lines head, tail;
+    bool huge = text.len > 2 * SHOWN_MAX;
+    lines_init(&head);
+    lines_init(&tail);
+    lay_text(&head, huge ? start_of(text, SHOWN_MAX) : text, prefix, width);
+    if (huge)
+        lay_text(&tail, end_of(text, SHOWN_MAX), STR("  "), width);
+    const struct lines *end = huge ? &tail : &head;
+    bool cut = huge || head.n > (size_t)rows;
+    if (!cut) {
+        for (size_t i = 0; i < head.n; i++)
+            copy_line(out, &head, i);
+    } else if (rows < 3) {
+        one_row(out, text, prefix, width, ascii);
+    } else {
+        size_t below = ((size_t)rows - 1) / 2, above = (size_t)rows - 1 - below;
+        above = above < head.n ? above : head.n;
+        below = below < end->n ? below : end->n;
+        for (size_t i = 0; i < above; i++)
+            copy_line(out, &head, i);
+        cut_mark(out, head.n - above - (huge ? 0 : below), huge ? text.len - 2 * SHOWN_MAX : 0,
+                 ascii);
+        for (size_t i = end->n - below; i < end->n; i++)
+            copy_line(out, end, i);
+    }
+    lines_release(&head);
+    lines_release(&tail);
+    return cut;
+}
+
+/* ---- findings by part ---- */
+
+struct part {
+    const char *text; /* NULL: the request as a whole */
+    enum verdict worst;
+};
+
+static bool
+same_part(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Distinct parts in the order they were first spoken of; *ret_more counts those past the cap. */
+static size_t
+find_parts(const struct decision *d, struct part *parts, size_t *ret_more)
+{
+    size_t n = 0;
+    *ret_more = 0;
+    for (size_t i = 0; i < d->n_findings; i++) {
+        const struct finding *f = &d->findings[i];
+        size_t k = 0;
+        while (k < n && !same_part(parts[k].text, f->part))
+            k++;
+        if (k == n && n == PARTS_MAX) {
+            *ret_more += 1;
+            continue;
+        }
+        if (k == n)
+            parts[n++] = (struct part){f->part, VERDICT_NONE};
+        if (f->verdict > parts[k].worst)
+            parts[k].worst = f->verdict;
+    }
+    return n;
+}
+
+static struct str
+verdict_word(enum verdict v)
+{
+    return v == VERDICT_DENY    ? STR("deny")
+           : v == VERDICT_ASK   ? STR("ask")
+           : v == VERDICT_ALLOW ? STR("ok")
+                                : STR("-");
+}
+
+static enum style
+verdict_style(enum verdict v)
+{
+    return v == VERDICT_DENY    ? ST_ERROR
+           : v == VERDICT_ASK   ? ST_WARN
+           : v == VERDICT_ALLOW ? ST_OK
+                                : ST_DIM;
+}
+
+/* "L5 path inside project", "rules Bash(rm:*)  asked for by a rule" */
+static void
+add_reason(struct flow *f, const struct finding *x)
+{
+    add_strict(f, ST_DIM, str_from(x->layer));
+    if (x->rule) {
+        flow_add(f, ST_TEXT, STR(" "));
+        add_strict(f, ST_TEXT, str_from(x->rule));
+    }
+    if (x->reason) {
+        flow_add(f, ST_TEXT, x->rule ? STR("  ") : STR(" "));
+        add_strict(f, ST_TEXT, str_from(x->reason));
+    }
+}
+
+struct parts {
+    struct lines *out;
+    const struct decision *d;
+    struct str command;
+    enum detail detail;
+    int width;
+    bool ascii, folded;
+};
+
+static void
+begin_word(struct parts *p, enum verdict v)
+{
+    struct str word = verdict_word(v);
+    lines_begin(p->out, false);
+    lines_raw(p->out, ST_TEXT, STR("  "));
+    lines_raw(p->out, verdict_style(v), word);
+    lines_raw(p->out, ST_TEXT, str_sub(STR("     "), 0, 5 - word.len));
+}
+
+/* "  ok   make  rules Bash(make:*)", one row */
+static void
+ok_row(struct parts *p, const struct part *part)
+{
+    struct flow f;
+    flow_init(&f);
+    begin_word(p, part->worst);
+    if (part->text) {
+        add_strict(&f, ST_TEXT, str_from(part->text));
+        flow_add(&f, ST_TEXT, STR("  "));
+    }
+    for (size_t i = 0; i < p->d->n_findings; i++)
+        if (same_part(p->d->findings[i].part, part->text) &&
+            p->d->findings[i].verdict == part->worst) {
+            add_reason(&f, &p->d->findings[i]);
+            break;
+        }
+    for (size_t i = 0; i < f.text.len; i++)
+        if (f.text.data[i] == '\n')
+            f.text.data[i] = ' ';
+    flow_cut(&f, p->out, p->width - HANG, p->ascii);
+    flow_release(&f);
+}
+
+/* The text of a part behind its word: one or two rows of it. */
+static void
+part_text(struct parts *p, const char *text)
+{
+    struct buf b, cut;
+    struct flow f;
+    int room = p->width - HANG, rows = p->detail >= DETAIL_LINE ? 1 : 2;
+    buf_init(&b, BUF_MAX);
+    buf_init(&cut, BUF_MAX);
+    flow_init(&f);
+    strict_visible(&b, str_from(text));
+    for (size_t i = 0; i < b.len; i++)
+        if (b.data[i] == '\n')
+            b.data[i] = ' ';
+    p->folded |= fold_middle(&cut, buf_str(&b), (room < 1 ? 1 : room) * rows, p->ascii);
+    flow_add(&f, ST_BOLD, buf_str(&cut));
+    /* broken like the command, and the first piece goes behind the word */
+    struct lines tmp;
+    lines_init(&tmp);
+    flow_break(&f, &tmp, &(struct indent){.width = room < 1 ? 1 : room});
+    for (size_t i = 0; i < tmp.n; i++) {
+        if (i) {
+            lines_begin(p->out, true);
+            lines_raw(p->out, ST_TEXT, STR("       "));
+        }
+        lines_raw(p->out, ST_BOLD, lines_text(&tmp, i));
+    }
+    lines_release(&tmp);
+    flow_release(&f);
+    buf_release(&cut);
+    buf_release(&b);
+}
+
+static void
+reason_rows(struct parts *p, const struct finding *x, bool behind)
+{
+    struct flow f;
+    struct lines tmp;
+    flow_init(&f);
+    lines_init(&tmp);
+    add_reason(&f, x);
+    if (p->detail >= DETAIL_FIRST) {
+        if (!behind) {
+            lines_begin(p->out, false);
+            lines_raw(p->out, ST_TEXT, STR("       "));
+        }
+        flow_cut(&f, p->out, p->width - HANG, p->ascii);
+    } else {
+        flow_wrap(&f, &tmp, &(struct indent){.width = p->width - HANG, .rest = STR("  ")});
+        for (size_t i = 0; i < tmp.n; i++)
+            if (i == 0 && behind) {
+                lines_raw(p->out, ST_TEXT, lines_text(&tmp, 0));
+            } else {
+                lines_begin(p->out, i > 0);
+                lines_raw(p->out, ST_TEXT, STR("       "));
+                lines_raw(p->out, ST_TEXT, lines_text(&tmp, i));
+            }
+    }
+    lines_release(&tmp);
+    flow_release(&f);
+}
+
+static void
+asked_rows(struct parts *p, const struct part *part, bool alone)
+{
+    bool whole = !part->text || (alone && p->command.ptr && str_is(p->command, part->text));
+    bool behind = whole;
+    begin_word(p, part->worst);
+    if (!whole)
+        part_text(p, part->text);
+    if (p->detail >= DETAIL_LINE && !whole)
+        return;
+    for (size_t i = 0; i < p->d->n_findings; i++) {
+        const struct finding *x = &p->d->findings[i];
+        if (!same_part(x->part, part->text) || x->verdict < VERDICT_ASK)
+            continue;
+        reason_rows(p, x, behind);
+        behind = false;
+        if (p->detail >= DETAIL_FIRST)
+            break;
+    }
+}
+
+static bool
+asks(const struct part *p)
+{
+    return p->worst >= VERDICT_ASK;
+}
+
+/* Those that ask as far as the rows reach; returns how many were left out. */
+static size_t
+put_asked(struct parts *p, const struct part *parts, size_t n, int max_rows)
+{
+    size_t start = p->out->n, left = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!asks(&parts[i]))
+            continue;
+        struct lines_mark before = lines_mark(p->out);
+        if (!left)
+            asked_rows(p, &parts[i], n == 1);
+        /* one row stays for the count of those left out */
+        if (left || (max_rows > 0 && p->out->n - start > (size_t)max_rows - (i + 1 < n ? 1 : 0))) {
+            lines_back(p->out, before);
+            left++;
+        }
+    }
+    return left;
+}
+
+bool
+parts_lines(struct lines *out, const struct decision *d, struct str command, enum detail detail,
+            int width, int max_rows, bool ascii)
+{
+    struct part *parts = xcalloc(PARTS_MAX, sizeof(*parts));
+    struct parts p = {out, d, command, detail, width, ascii, false};
+    size_t more, n = find_parts(d, parts, &more), ok = 0;
+    size_t left = put_asked(&p, parts, n, max_rows) + more;
+    if (left) {
+        lines_begin(out, false);
+        lines_addf(out, ST_WARN, "  %s %zu more ask, w shows all", ascii ? ".." : "…", left);
+        p.folded = true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (asks(&parts[i]) || parts[i].worst == VERDICT_NONE)
+            continue;
+        ok++;
+        if (detail == DETAIL_ALL)
+            ok_row(&p, &parts[i]);
+    }
+    if (ok && detail == DETAIL_NO_OK) {
+        begin_word(&p, VERDICT_ALLOW);
+        lines_addf(out, ST_DIM, "%zu more, w shows", ok);
+    }
+    free(parts);
+    return p.folded;
+}
+
+/* ---- the whole chain ---- */
+
+static void
+chain_finding(struct lines *out, const struct finding *x, int width)
+{
+    struct flow f;
+    flow_init(&f);
+    flow_add(&f, verdict_style(x->verdict), verdict_word(x->verdict));
+    flow_add(&f, ST_TEXT, str_sub(STR("     "), 0, 5 - verdict_word(x->verdict).len));
+    flow_add(&f, ST_BOLD, str_from(x->layer));
+    flow_add(&f, ST_TEXT, STR("  "));
+    add_strict(&f, ST_TEXT, str_from(x->reason));
+    flow_wrap(&f, out, &(struct indent){.width = width, .rest = STR("     ")});
+    if (x->rule) {
+        flow_add(&f, ST_DIM, STR("rule "));
+        add_strict(&f, ST_TEXT, str_from(x->rule));
+        flow_wrap(&f, out,
+                  &(struct indent){.width = width, .first = STR("     "), .rest = STR("       ")});
+    }
+    if (x->file) {
+        struct buf b;
+        buf_init(&b, 64);
+        add_strict(&f, ST_DIM, str_from(x->file));
+        if (x->line > 0)
+            buf_addf(&b, ":%d", x->line);
+        flow_add(&f, ST_DIM, buf_str(&b));
+        buf_release(&b);
+        flow_break(&f, out,
+                   &(struct indent){.width = width, .first = STR("     "), .rest = STR("       ")});
+    }
+    if (x->confidence < 1) {
+        lines_begin(out, false);
+        lines_addf(out, ST_DIM, "     confidence %.2f", x->confidence);
+    }
+    flow_release(&f);
+}
+
+void
+chain_lines(struct lines *out, const struct decision *d, int width)
+{
+    struct part *parts = xcalloc(PARTS_MAX, sizeof(*parts));
+    size_t more, n = find_parts(d, parts, &more);
+    struct flow f;
+    flow_init(&f);
+    for (size_t k = 0; k < n; k++) {
+        lines_begin(out, false);
+        add_strict(&f, ST_BOLD, parts[k].text ? str_from(parts[k].text) : STR("the request"));
+        flow_break(&f, out, &(struct indent){.width = width, .rest = STR("  ")});
+        for (size_t i = 0; i < d->n_findings; i++)
+            if (same_part(d->findings[i].part, parts[k].text))
+                chain_finding(out, &d->findings[i], width);
+    }
+    if (more) {
+        lines_begin(out, false);
+        lines_addf(out, ST_WARN, "%zu findings of more parts: the audit log has them", more);
+    }
+    lines_begin(out, false);
+    lines_begin(out, false);
+    lines_addf(out, ST_DIM, "verdict %s, may be lifted by %s", verdict_name(d->verdict),
+               lift_name(d->liftable_by));
+    flow_release(&f);
+    free(parts);
+}

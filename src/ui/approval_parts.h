@@ -1,0 +1,27 @@
+#pragma once
+/*
+ * What a permission request is about, as lines: the command and the findings of the chain, made from the bytes that were
+ * checked. Stricter than other panes: every character without a column of its own is shown as its code, a carriage
+ * return is never a newline. What is cut is cut in the middle, with head and tail, and said so. Pure.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/verdict.h"
+#include "ui/lines.h"
+
+/* Appends s with everything that could hide or reorder text made visible; newlines and tabs as blanks stay. */
+void strict_visible(struct buf *out, struct str s);
+
+/* The lines of a long text, at most `rows` (1 or more): its first and last ones, and how much lies between. True: it was cut.
+ * `prefix` ("$ ") stands before the first. */
+bool text_rows(struct lines *out, struct str text, struct str prefix, int width, int rows, bool ascii);
+
+/* How much of the findings is said, from everything to one line for each part that asks. */
+enum detail { DETAIL_ALL, DETAIL_NO_OK, DETAIL_FIRST, DETAIL_LINE, DETAIL_COUNT };
+/* Findings by sub-command or path, those that ask or deny first. `command`: not repeated when it is the only part; NULL.
+ * max_rows 0: no limit. True: something that asks is not, or not wholly, on these lines. */
+bool parts_lines(struct lines *out, const struct decision *d, struct str command, enum detail detail, int width,
+                 int max_rows, bool ascii);
+/* The whole chain: every finding with layer, rule, file:line, reason, confidence. */
+void chain_lines(struct lines *out, const struct decision *d, int width);

@@ -1,0 +1,262 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "ui/view_parts.h"
+
+#define DONE_KEPT 50
+#define ACTS_MAX 1000
+#define ASKS_MAX 1000
+#define TODOS_MAX 200
+
+/* ---- activity ---- */
+
+static void
+act_release(struct activity *a)
+{
+    free(a->id);
+    free(a->name);
+    free(a->what);
+    free(a->last_line);
+    free(a->summary);
+    free(a->agent);
+}
+
+static bool
+is_over(enum tool_state s)
+{
+    return s == TOOL_DONE || s == TOOL_FAILED || s == TOOL_DENIED || s == TOOL_CANCELLED;
+}
+
+static void
+act_drop(struct view *v, size_t i)
+{
+    act_release(&v->acts[i]);
+    memmove(v->acts + i, v->acts + i + 1, (v->n_acts - i - 1) * sizeof(*v->acts));
+    v->n_acts--;
+}
+
+static void
+acts_trim(struct view *v)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < v->n_acts; i++)
+        done += is_over(v->acts[i].state);
+    for (size_t i = 0; i < v->n_acts && done > DONE_KEPT;) {
+        if (is_over(v->acts[i].state)) {
+            act_drop(v, i);
+            done--;
+        } else {
+            i++;
+        }
+    }
+    while (v->n_acts > ACTS_MAX)
+        act_drop(v, 0);
+}
+
+static struct activity *
+act_find(struct view *v, const char *id)
+{
+    for (size_t i = v->n_acts; id && i-- > 0;)
+        if (v->acts[i].id && strcmp(v->acts[i].id, id) == 0)
+            return &v->acts[i];
+    return NULL;
+}
+
+static struct activity *
+act_add(struct view *v, const struct event *e)
+{
+    ARRAY_GROW(v->acts, v->n_acts, v->cap_acts);
+    struct activity *a = &v->acts[v->n_acts++];
+    *a = (struct activity){.started_ms = clock_mono_ms()};
+    view_set(&a->id, e->u.tool.id);
+    view_set(&a->agent, e->agent);
+    return a;
+}
+
+void
+view_on_tool_activity(struct view *v, const struct event *e)
+{
+    struct activity *a = act_find(v, e->u.tool.id);
+    if (e->u.tool.replayed)
+        return; /* of an earlier run of the session: not activity */
+    if (!a)
+        a = act_add(v, e);
+    else if (is_over(a->state) && e->phase != PHASE_END)
+        return;
+    view_set(&a->name, e->u.tool.name);
+    view_set(&a->what, e->u.tool.what);
+    view_set(&a->summary, e->u.tool.summary);
+    if (e->phase == PHASE_DELTA)
+        view_set(&a->last_line, e->u.tool.output);
+    if (e->u.tool.state == TOOL_RUNNING && a->state != TOOL_RUNNING && e->u.tool.elapsed_ms == 0)
+        a->started_ms = clock_mono_ms(); /* the wait for a permission is not counted */
+    a->state = e->u.tool.state;
+    a->elapsed_ms = e->u.tool.elapsed_ms;
+    if (e->u.tool.bytes)
+        a->bytes = e->u.tool.bytes;
+    if (e->phase == PHASE_END) {
+        if (!is_over(a->state))
+            a->state = e->u.tool.is_error ? TOOL_FAILED : TOOL_DONE;
+        acts_trim(v);
+    }
+}
+
+void
+view_queue_settle(struct view *v)
+{
+    for (size_t i = 0; i < v->n_acts; i++)
+        if (!v->acts[i].agent && !is_over(v->acts[i].state))
+            v->acts[i].state = TOOL_CANCELLED;
+    acts_trim(v);
+}
+
+/* ---- asks ---- */
+
+static void
+ask_drop(struct view *v, size_t i)
+{
+    event_free(v->asks[i].ev);
+    memmove(v->asks + i, v->asks + i + 1, (v->n_asks - i - 1) * sizeof(*v->asks));
+    v->n_asks--;
+}
+
+void
+view_on_ask(struct view *v, struct event *take_e)
+{
+    struct item *it = take_e->agent ? NULL : view_tool_item(v, take_e->u.ask.tool_use_id);
+    struct activity *a = act_find(v, take_e->u.ask.tool_use_id);
+    for (size_t i = 0; i < v->n_asks; i++)
+        if (v->asks[i].id == take_e->u.ask.id) { /* asked again: a new request */
+            ask_drop(v, i);
+            break;
+        }
+    if (v->n_asks >=
+        ASKS_MAX) { /* the engine keeps waiting for it; it is asked again when resumed */
+        event_free(take_e);
+        return;
+    }
+    if (it && !it->done) {
+        it->state = TOOL_ASKING;
+        view_item_touch(v, it);
+    }
+    if (a && !is_over(a->state))
+        a->state = TOOL_ASKING;
+    ARRAY_GROW(v->asks, v->n_asks, v->cap_asks);
+    v->asks[v->n_asks++] = (struct ask){take_e->u.ask.id, take_e, clock_mono_ms(), ++v->version};
+}
+
+void
+view_asks_drop_tool(struct view *v, const char *tool_use_id)
+{
+    for (size_t i = 0; tool_use_id && i < v->n_asks;) {
+        const char *id = v->asks[i].ev->u.ask.tool_use_id;
+        if (id && strcmp(id, tool_use_id) == 0)
+            ask_drop(v, i);
+        else
+            i++;
+    }
+}
+
+void
+view_asks_drop(struct view *v, bool all)
+{
+    for (size_t i = 0; i < v->n_asks;) {
+        if (all || !v->asks[i].ev->agent)
+            ask_drop(v, i);
+        else
+            i++;
+    }
+}
+
+/* The reason that decided, for a call that was refused without asking. */
+static const char *
+deny_reason(const struct decision *d)
+{
+    for (size_t i = 0; i < d->n_findings; i++)
+        if (d->findings[i].verdict == d->verdict)
+            return d->findings[i].reason;
+    return NULL;
+}
+
+void
+view_on_decided(struct view *v, const struct event *e)
+{
+    struct item *it = e->agent ? NULL : view_tool_item(v, e->u.decided.tool_use_id);
+    struct activity *a = act_find(v, e->u.decided.tool_use_id);
+    enum tool_state now = e->u.decided.allowed ? TOOL_WAITING : TOOL_DENIED;
+    for (size_t i = 0; e->u.decided.ask_id && i < v->n_asks; i++)
+        if (v->asks[i].id == e->u.decided.ask_id) {
+            ask_drop(v, i);
+            break;
+        }
+    if (it && !it->done && (it->state == TOOL_ASKING || !e->u.decided.allowed)) {
+        it->state = now;
+        if (!e->u.decided.allowed && !it->summary)
+            view_set(&it->summary, deny_reason(&e->u.decided.decision));
+        view_item_touch(v, it);
+    }
+    if (a && !is_over(a->state) && (a->state == TOOL_ASKING || !e->u.decided.allowed))
+        a->state = now;
+}
+
+/* ---- todos ---- */
+
+static void
+todos_clear(struct view *v)
+{
+    for (size_t i = 0; i < v->n_todos; i++)
+        free(v->todos[i].text);
+    free(v->todos);
+    v->todos = NULL;
+    v->n_todos = 0;
+}
+
+static void
+todo_add(struct view *v, size_t i, const struct cJSON *n)
+{
+    const char *status = json_cstr(n, "status", "pending");
+    struct todo *t = &v->todos[i];
+    struct str text = json_str(n, "content");
+    t->state = strcmp(status, "completed") == 0     ? TODO_DONE
+               : strcmp(status, "in_progress") == 0 ? TODO_ACTIVE
+                                                    : TODO_PENDING;
+    if (t->state == TODO_ACTIVE && json_str(n, "activeForm").len)
+        text = json_str(n, "activeForm");
+    t->text = text.ptr ? str_dup(str_sub(text, 0, 4096)) : xstrdup("");
+}
+
+void
+view_on_task(struct view *v, struct event *e)
+{
+    struct err err;
+    if (!e->u.task.json || e->agent)
+        return;
+    struct cJSON *tree = json_parse(str_from(e->u.task.json), &err);
+    const struct cJSON *list = tree ? json_at(tree, "todos") : NULL;
+    if (json_is_array(list)) {
+        size_t n = json_len(list), i = 0;
+        todos_clear(v);
+        v->n_todos = n < TODOS_MAX ? n : TODOS_MAX;
+        v->todos = xcalloc(v->n_todos + 1, sizeof(*v->todos));
+        for (const struct cJSON *m = json_first(list); m && i < v->n_todos; m = json_next(m))
+            todo_add(v, i++, m);
+        free(v->todos_json);
+        v->todos_json = e->u.task.json;
+        e->u.task.json = NULL;
+    }
+    json_free(tree);
+}
+
+void
+view_queue_clear(struct view *v)
+{
+    while (v->n_asks)
+        ask_drop(v, v->n_asks - 1);
+    while (v->n_acts)
+        act_drop(v, v->n_acts - 1);
+    todos_clear(v);
+    free(v->todos_json);
+    v->todos_json = NULL;
+}
