@@ -32,28 +32,39 @@ struct config_item { /* one element of a list setting */
     int line;
 };
 
+struct cJSON;
+
 struct config_paths {
     const char *home, *config_dir, *project_root; /* project_root may be NULL */
     const char *cli_settings;                     /* --settings: a file or inline JSON; NULL */
+    const char *system_dir;                       /* above yare/ and claude-code/; NULL: /etc */
 };
 struct config;
-/* Never fails: what cannot be read becomes a problem. */
+/* Never fails: what cannot be read becomes a problem. ~/.claude is $CLAUDE_CONFIG_DIR when that is set. */
 struct config *config_load(const struct config_paths *paths);
 void config_free(struct config *c); /* NULL is fine */
 
-/* Scalars: highest scope wins. only_trusted leaves out the project and local scope. */
+/* Paths are keys joined by dots. Scalars: the highest scope that has the value with that type wins. only_trusted leaves
+ * out the project and local scope. */
 const char *config_str(const struct config *c, const char *path, bool only_trusted, const char *fallback);
 long long config_int(const struct config *c, const char *path, bool only_trusted, long long fallback);
 bool config_bool(const struct config *c, const char *path, bool only_trusted, bool fallback);
-/* Lists: joined, duplicates dropped. Fills up to n; returns how many there are. */
+/* Lists: joined, duplicates dropped (fallbackModel and availableModels: the highest scope's alone). Fills up to n;
+ * returns how many there are. */
 size_t config_list(const struct config *c, const char *path, bool only_trusted, struct config_item *ret, size_t n);
 /* The source that config_str would answer from, or NULL. */
 const struct config_source *config_origin(const struct config *c, const char *path, bool only_trusted);
 size_t config_problems(const struct config *c, const struct config_problem **ret);
 size_t config_sources(const struct config *c, const struct config_source **ret); /* files that were read */
+/* The value at `path` in source i alone, or NULL: for objects (env, hooks), whose keys merge as the caller sees fit. */
+const struct cJSON *config_value(const struct config *c, size_t i, const char *path);
+struct str config_text(const struct config *c, size_t i); /* that file's bytes, for json_line_of */
+/* Top-level keys that nobody here knows: kept, without effect (shown by /status). */
+size_t config_unknown(const struct config *c, const struct config_problem **ret);
 
 /* Adds `value` to the list at `path` ("permissions.allow") of a yare settings file, under a lock, reading it
- * fresh, keeping unknown keys and other edits, atomically. Makes the file and folder when missing. */
+ * fresh, keeping unknown keys and other edits, atomically: the new element is spliced in, every other byte stays.
+ * Makes the file (0600) and folder when missing. A value that is there already is a success. */
 bool config_add_to_list(const char *file, const char *path, const char *value, struct err *err) MUST_CHECK;
 
 /* $YARE_CONFIG_DIR or $XDG_CONFIG_HOME/yare or ~/.config/yare; likewise the data folder. Yours. */

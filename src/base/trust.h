@@ -2,8 +2,12 @@
 /*
  * Folder trust (MISSION F12): nothing from a project's own files takes effect as more than narrowing before the
  * person trusted the folder. Kept in <config dir>/trust.json, keyed by the real path and bound to a hash of the
- * project's settings files (.yare/settings.json, .claude/settings.json, .mcp.json): a changed file asks again. A
- * subfolder with a git repository of its own is not covered by its parent.
+ * project's settings files (.yare/settings.json, .claude/settings.json, .mcp.json): a changed file asks again. The
+ * settings.local.json files belong to the person and change with every saved approval, so they count only when git
+ * tracks them: then they came with the repository. A folder is covered by a trusted parent as long as no git
+ * repository of its own lies between and it brings no settings files of its own.
+ *
+ * Thread-safe. What cannot be read is not trusted.
  */
 #include <stdbool.h>
 

@@ -1,0 +1,222 @@
+/* Finding and reading the files of every scope. What they say is asked in config_get.c. */
+#include "base/config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config_impl.h"
+#include "base/fs.h"
+
+#define FILE_MAX ((size_t)4 << 20)
+
+const char *
+scope_name(enum scope s)
+{
+    static const char *const names[SCOPE_COUNT] = {"managed", "cli", "local", "project", "user"};
+    return names[s];
+}
+
+void
+config_note(struct config_notes *notes, const char *file, int line, const char *fmt, ...)
+{
+    struct buf text;
+    va_list ap;
+    buf_init(&text, 4096);
+    va_start(ap, fmt);
+    buf_vaddf(&text, fmt, ap);
+    va_end(ap);
+    ARRAY_GROW(notes->list, notes->n, notes->cap);
+    notes->list[notes->n++] =
+        (struct config_problem){.file = xstrdup(file), .line = line, .text = buf_take(&text)};
+}
+
+/* The JSON scanner ends its texts with "(line N)". */
+static int
+line_in(const struct err *err)
+{
+    const char *p = strstr(err->text, "(line ");
+    return p ? atoi(p + 6) : 0;
+}
+
+static void
+accept_text(struct config *c, enum scope scope, bool claude, const char *file,
+            struct buf *take_text)
+{
+    struct err err = {0};
+    struct str text = buf_str(take_text);
+    if (str_starts(text, "\xEF\xBB\xBF"))
+        buf_remove_front(take_text, 3);
+    text = buf_str(take_text);
+    struct cJSON *tree = NULL;
+    if (str_trim(text).len == 0) { /* somebody made the file and did not fill it yet */
+        buf_release(take_text);
+        return;
+    }
+    tree = json_parse(text, &err);
+    if (tree && !json_is_object(tree)) {
+        json_free(tree);
+        tree = NULL;
+        err_set(&err, ERR_PARSE, "settings must be a JSON object (line 1)");
+    }
+    if (!tree) {
+        config_note(&c->problems, file, line_in(&err), "%s; the file is ignored until it is mended",
+                    err.text);
+        buf_release(take_text);
+        return;
+    }
+    if (c->n == c->cap) {
+        c->cap = c->cap ? c->cap * 2 : 8;
+        c->sources = xreallocarray(c->sources, c->cap, sizeof *c->sources);
+        c->files = xreallocarray(c->files, c->cap, sizeof *c->files);
+    }
+    c->sources[c->n] =
+        (struct config_source){.scope = scope, .claude = claude, .file = xstrdup(file)};
+    c->files[c->n] = (struct config_file){.text = *take_text, .tree = tree};
+    c->n++;
+}
+
+static void
+read_file(struct config *c, enum scope scope, bool claude, const char *file, bool required)
+{
+    struct buf text;
+    struct err err = {0};
+    bool found = false;
+    buf_init(&text, FILE_MAX + 1);
+    if (!fs_read_if(file, FILE_MAX, &text, &found, &err)) {
+        config_note(&c->problems, file, 0, "%s", err.text);
+    } else if (found) {
+        accept_text(c, scope, claude, file, &text);
+        return;
+    } else if (required) {
+        config_note(&c->problems, file, 0, "there is no such settings file");
+    }
+    buf_release(&text);
+}
+
+static void
+read_in(struct config *c, enum scope scope, bool claude, const char *dir, const char *name)
+{
+    char *file = fs_join(dir, name);
+    read_file(c, scope, claude, file, false);
+    free(file);
+}
+
+static int
+is_json(const struct dirent *d)
+{
+    return d->d_name[0] != '.' && str_ends(str_from(d->d_name), ".json");
+}
+
+static int
+backwards(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*b)->d_name, (*a)->d_name);
+}
+
+static void
+read_managed(struct config *c, const char *system_dir)
+{
+    char *claude = fs_join(system_dir, "claude-code"), *drop_in = NULL;
+    struct dirent **names = NULL;
+    read_in(c, SCOPE_MANAGED, false, system_dir, "yare/settings.json");
+    drop_in = fs_join(claude, "managed-settings.d");
+    int n = scandir(drop_in, &names, is_json, backwards); /* the later name wins */
+    if (n < 0 && errno != ENOENT && errno != ENOTDIR)
+        config_note(&c->problems, drop_in, 0, "cannot be listed: %s", strerror(errno));
+    for (int i = 0; i < n; i++) {
+        read_in(c, SCOPE_MANAGED, true, drop_in, names[i]->d_name);
+        free(names[i]);
+    }
+    free(names);
+    read_in(c, SCOPE_MANAGED, true, claude, "managed-settings.json");
+    free(drop_in);
+    free(claude);
+}
+
+static void
+read_cli(struct config *c, const char *settings)
+{
+    if (str_starts(str_trim(str_from(settings)), "{")) {
+        struct buf text;
+        buf_init(&text, FILE_MAX);
+        if (!buf_adds(&text, settings)) {
+            config_note(&c->problems, "", 0, "--settings is too long");
+            buf_release(&text);
+            return;
+        }
+        accept_text(c, SCOPE_CLI, false, "", &text);
+        return;
+    }
+    read_file(c, SCOPE_CLI, false, settings, true);
+}
+
+static bool
+same_place(const char *a, const char *b)
+{
+    char *x = fs_resolve(a, NULL), *y = fs_resolve(b, NULL);
+    bool same = x && y && !strcmp(x, y);
+    free(x);
+    free(y);
+    return same;
+}
+
+static void
+read_folders(struct config *c, const struct config_paths *p)
+{
+    const char *moved = getenv("CLAUDE_CONFIG_DIR");
+    char *claude = moved && *moved ? xstrdup(moved) : fs_join(p->home, ".claude");
+    if (p->project_root) {
+        char *shared = fs_join(p->project_root, ".claude");
+        read_in(c, SCOPE_LOCAL, false, p->project_root, ".yare/settings.local.json");
+        read_in(c, SCOPE_LOCAL, true, p->project_root, ".claude/settings.local.json");
+        read_in(c, SCOPE_PROJECT, false, p->project_root, ".yare/settings.json");
+        if (!same_place(shared, claude)) /* at home that file is the user's */
+            read_in(c, SCOPE_PROJECT, true, p->project_root, ".claude/settings.json");
+        free(shared);
+    }
+    read_in(c, SCOPE_USER, false, p->config_dir, "settings.json");
+    read_in(c, SCOPE_USER, true, claude, "settings.json");
+    free(claude);
+}
+
+struct config *
+config_load(const struct config_paths *paths)
+{
+    struct config *c = xcalloc(1, sizeof *c);
+    read_managed(c, paths->system_dir ? paths->system_dir : "/etc");
+    if (paths->cli_settings)
+        read_cli(c, paths->cli_settings);
+    read_folders(c, paths);
+    for (size_t i = 0; i < c->n; i++)
+        config_check_keys(c, i);
+    return c;
+}
+
+static void
+release_notes(struct config_notes *notes)
+{
+    for (size_t i = 0; i < notes->n; i++) {
+        free(notes->list[i].file);
+        free(notes->list[i].text);
+    }
+    free(notes->list);
+}
+
+void
+config_free(struct config *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->sources[i].file);
+        buf_release(&c->files[i].text);
+        json_free(c->files[i].tree);
+    }
+    free(c->sources);
+    free(c->files);
+    release_notes(&c->problems);
+    release_notes(&c->unknown);
+    free(c);
+}

@@ -1,0 +1,57 @@
+#include "base/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+
+/* The XDG specification says that relative values are to be ignored. */
+static char *
+place(const char *own, const char *xdg, const char *below_home)
+{
+    const char *value = getenv(own);
+    if (value && *value) {
+        char *real = fs_resolve(value, NULL);
+        return real ? real : xstrdup(value);
+    }
+    value = getenv(xdg);
+    if (value && value[0] == '/')
+        return fs_join(value, "yare");
+    return fs_join(fs_home(), below_home);
+}
+
+char *
+config_dir(void)
+{
+    return place("YARE_CONFIG_DIR", "XDG_CONFIG_HOME", ".config/yare");
+}
+
+char *
+config_data_dir(void)
+{
+    return place("YARE_DATA_DIR", "XDG_DATA_HOME", ".local/share/yare");
+}
+
+char *
+config_project_root(const char *cwd)
+{
+    char *real = fs_resolve(cwd, NULL);
+    if (!real)
+        return xstrdup(cwd);
+    for (char *dir = xstrdup(real);;) {
+        char *git = fs_join(dir, ".git");
+        bool found = fs_exists(git);
+        free(git);
+        if (found) {
+            free(real);
+            return dir;
+        }
+        if (!strcmp(dir, "/")) {
+            free(dir);
+            return real;
+        }
+        char *up = fs_dirname(dir);
+        free(dir);
+        dir = up;
+    }
+}

@@ -1,0 +1,161 @@
+/* Changing a settings file: one element is spliced into the text, so that formatting, unknown keys and whatever was
+ * edited by hand a moment ago stay byte for byte. */
+#include "base/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/config_impl.h"
+#include "base/fs.h"
+
+enum { LOCK_TIMEOUT_MS = 10000, FILE_MAX = 4 << 20 };
+
+static bool
+has_value(const struct cJSON *list, const char *value)
+{
+    for (const struct cJSON *e = json_first(list); e; e = json_next(e))
+        if (str_is(json_value_str(e), value))
+            return true;
+    return false;
+}
+
+static void
+indent(struct buf *out, size_t depth)
+{
+    buf_addf(out, "\n%*s", (int)(depth * 2), "");
+}
+
+/* `"a": {"b": ["value"]}` for what is missing of the path, or the value alone when nothing is. */
+static void
+add_item(struct buf *out, struct str missing, size_t depth, const char *value)
+{
+    struct str key;
+    size_t opened = 0;
+    char close[16];
+    while (str_split(&missing, '.', &key) && opened < sizeof close) {
+        json_quote(out, key);
+        close[opened] = missing.ptr ? '}' : ']';
+        buf_adds(out, missing.ptr ? ": {" : ": [");
+        indent(out, depth + ++opened);
+    }
+    json_quote(out, str_from(value));
+    while (opened) {
+        indent(out, depth + --opened);
+        buf_addc(out, close[opened]);
+    }
+}
+
+/* Puts the item behind the last one of the container at `open`, spaced as the first one is. */
+static void
+splice(struct str text, size_t open, struct str missing, size_t depth, const char *value,
+       struct buf *out)
+{
+    struct config_shape shape = config_shape_at(text, open);
+    if (shape.first == CONFIG_NONE) {
+        buf_add_str(out, str_sub(text, 0, open + 1));
+        indent(out, depth);
+        add_item(out, missing, depth, value);
+        indent(out, depth - 1);
+    } else {
+        buf_add_str(out, str_sub(text, 0, shape.last_end));
+        buf_addc(out, ',');
+        buf_add_str(out, str_sub(text, open + 1, shape.first - open - 1));
+        add_item(out, missing, depth, value);
+        buf_add_str(out, str_sub(text, shape.last_end, shape.close - shape.last_end));
+    }
+    buf_add_str(out, str_sub(text, shape.close, text.len));
+}
+
+/* The deepest container on the path that stands in the text, and what is missing below it. */
+static bool
+edit(struct str text, const char *file, const char *path, const char *value, struct buf *out,
+     struct err *err)
+{
+    struct str missing = str_from(path), rest = missing, key;
+    size_t at = config_find_path(text, ""), depth = 1;
+    while (str_split(&rest, '.', &key)) {
+        size_t next = config_find_member(text, at, key);
+        if (next == CONFIG_NONE)
+            break;
+        char want = rest.ptr ? '{' : '[';
+        if (text.ptr[next] != want)
+            return err_set(err, ERR_INVALID, "'%.*s' in '%s' is not %s: mend it by hand",
+                           (int)(key.ptr + key.len - path), path, file,
+                           want == '{' ? "an object" : "a list");
+        at = next;
+        missing = rest;
+        depth++;
+    }
+    splice(text, at, missing, depth, value, out);
+    return true;
+}
+
+/* The scanner compares keys as written; this makes sure that what comes out means what was meant. */
+static bool
+verify(struct str text, const char *file, const char *path, const char *value, struct err *err)
+{
+    struct cJSON *tree = json_parse(text, err);
+    bool ok = tree && has_value(json_at(tree, path), value);
+    if (tree && !ok)
+        err_set(err, ERR_INVALID, "the result would lack the new element");
+    json_free(tree);
+    return ok || err_wrap(err, "cannot add to '%s' in '%s'", path, file);
+}
+
+static bool
+read_fresh(const char *file, struct buf *text, struct cJSON **ret, struct err *err)
+{
+    bool found;
+    if (!fs_read_if(file, FILE_MAX, text, &found, err))
+        return false;
+    if (str_trim(buf_str(text)).len == 0) {
+        buf_clear(text);
+        buf_adds(text, "{}\n");
+    }
+    if (str_starts(buf_str(text), "\xEF\xBB\xBF"))
+        buf_remove_front(text, 3);
+    *ret = json_parse(buf_str(text), err);
+    if (*ret && !json_is_object(*ret)) {
+        json_free(*ret);
+        *ret = NULL;
+        err_set(err, ERR_PARSE, "settings must be a JSON object");
+    }
+    return *ret || err_wrap(err, "'%s' is left as it is", file);
+}
+
+static bool
+add_locked(const char *file, const char *path, const char *value, struct err *err)
+{
+    struct buf text, out;
+    struct cJSON *tree = NULL;
+    buf_init(&text, FILE_MAX + 1);
+    buf_init(&out, BUF_MAX);
+    bool ok = read_fresh(file, &text, &tree, err);
+    if (ok && !has_value(json_at(tree, path), value))
+        ok = edit(buf_str(&text), file, path, value, &out, err) &&
+             verify(buf_str(&out), file, path, value, err) &&
+             fs_write_atomic(file, buf_str(&out), 0600, err);
+    json_free(tree);
+    buf_release(&text);
+    buf_release(&out);
+    return ok;
+}
+
+bool
+config_add_to_list(const char *file, const char *path, const char *value, struct err *err)
+{
+    char *dir = fs_dirname(file), *lock = NULL;
+    bool ok = fs_mkdirs(dir, 0700, err);
+    if (ok) {
+        /* Beside the file, which is replaced by each write and so cannot carry the lock itself. */
+        lock = fs_join(dir, ".settings.lock");
+        int fd = fs_lock(lock, LOCK_TIMEOUT_MS, err);
+        ok = fd >= 0 && add_locked(file, path, value, err);
+        if (fd >= 0)
+            close(fd);
+    }
+    free(lock);
+    free(dir);
+    return ok;
+}

@@ -1,0 +1,163 @@
+#include "base/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config_impl.h"
+
+static bool
+counts(const struct config *c, size_t i, bool only_trusted)
+{
+    enum scope scope = c->sources[i].scope;
+    return !only_trusted || (scope != SCOPE_PROJECT && scope != SCOPE_LOCAL);
+}
+
+/* The highest source whose value at `path` passes the test. */
+static const struct cJSON *
+highest(const struct config *c, const char *path, bool only_trusted,
+        bool (*is)(const struct cJSON *), size_t *ret_source)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct cJSON *v = counts(c, i, only_trusted) ? json_at(c->files[i].tree, path) : NULL;
+        if (v && is(v)) {
+            *ret_source = i;
+            return v;
+        }
+    }
+    return NULL;
+}
+
+const char *
+config_str(const struct config *c, const char *path, bool only_trusted, const char *fallback)
+{
+    size_t i;
+    const struct cJSON *v = highest(c, path, only_trusted, json_is_str, &i);
+    return v ? json_value_str(v).ptr : fallback;
+}
+
+const struct config_source *
+config_origin(const struct config *c, const char *path, bool only_trusted)
+{
+    size_t i;
+    return highest(c, path, only_trusted, json_is_str, &i) ? &c->sources[i] : NULL;
+}
+
+long long
+config_int(const struct config *c, const char *path, bool only_trusted, long long fallback)
+{
+    size_t i;
+    const struct cJSON *v = highest(c, path, only_trusted, json_is_num, &i);
+    return v ? json_int(v, "", fallback) : fallback;
+}
+
+bool
+config_bool(const struct config *c, const char *path, bool only_trusted, bool fallback)
+{
+    size_t i;
+    const struct cJSON *v = highest(c, path, only_trusted, json_is_bool, &i);
+    return v ? json_bool(v, "", fallback) : fallback;
+}
+
+const struct cJSON *
+config_value(const struct config *c, size_t i, const char *path)
+{
+    return i < c->n ? json_at(c->files[i].tree, path) : NULL;
+}
+
+struct str
+config_text(const struct config *c, size_t i)
+{
+    return i < c->n ? buf_str(&c->files[i].text) : (struct str){0};
+}
+
+/* ---- lists ---- */
+
+/* What was seen: open addressing over strings, so that a list of many thousands stays cheap. */
+struct seen {
+    struct str *slots;
+    size_t n, cap; /* cap: a power of two */
+};
+
+static size_t
+slot_of(const struct str *slots, size_t cap, struct str s)
+{
+    uint64_t h = 1469598103934665603u;
+    for (size_t i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
+    size_t at = (size_t)(h ^ (h >> 32)) & (cap - 1);
+    while (slots[at].ptr && !str_eq(slots[at], s))
+        at = (at + 1) & (cap - 1);
+    return at;
+}
+
+static bool
+first_time(struct seen *seen, struct str s)
+{
+    if (seen->n * 2 >= seen->cap) {
+        size_t cap = seen->cap ? seen->cap * 2 : 64;
+        struct str *more = xcalloc(cap, sizeof *more);
+        for (size_t i = 0; i < seen->cap; i++)
+            if (seen->slots[i].ptr)
+                more[slot_of(more, cap, seen->slots[i])] = seen->slots[i];
+        free(seen->slots);
+        seen->slots = more;
+        seen->cap = cap;
+    }
+    size_t at = slot_of(seen->slots, seen->cap, s);
+    if (seen->slots[at].ptr)
+        return false;
+    seen->slots[at] = s;
+    seen->n++;
+    return true;
+}
+
+static bool
+replaces(const char *path)
+{
+    return !strcmp(path, "fallbackModel") || !strcmp(path, "availableModels");
+}
+
+size_t
+config_list(const struct config *c, const char *path, bool only_trusted, struct config_item *ret,
+            size_t n)
+{
+    struct seen seen = {0};
+    for (size_t i = 0; i < c->n; i++) {
+        const struct cJSON *list = json_at(c->files[i].tree, path);
+        if (!list || !json_is_array(list) || !counts(c, i, only_trusted))
+            continue;
+        struct config_lines lines = config_lines_of(buf_str(&c->files[i].text), path);
+        for (const struct cJSON *e = json_first(list); e; e = json_next(e)) {
+            int line = config_next_line(&lines);
+            struct str value = json_value_str(e);
+            size_t at = seen.n;
+            if (value.ptr && first_time(&seen, value) && at < n)
+                ret[at] = (struct config_item){value, &c->sources[i], line};
+        }
+        if (replaces(path))
+            break;
+    }
+    free(seen.slots);
+    return seen.n;
+}
+
+size_t
+config_problems(const struct config *c, const struct config_problem **ret)
+{
+    *ret = c->problems.list;
+    return c->problems.n;
+}
+
+size_t
+config_unknown(const struct config *c, const struct config_problem **ret)
+{
+    *ret = c->unknown.list;
+    return c->unknown.n;
+}
+
+size_t
+config_sources(const struct config *c, const struct config_source **ret)
+{
+    *ret = c->sources;
+    return c->n;
+}

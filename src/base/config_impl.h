@@ -1,0 +1,42 @@
+#pragma once
+/* Shared by the files of base/config. Not for others. */
+#include "base/config.h"
+#include "base/json.h"
+
+struct config_file {
+    struct buf text;
+    struct cJSON *tree;
+};
+struct config_notes {
+    struct config_problem *list;
+    size_t n, cap;
+};
+struct config {
+    struct config_source *sources; /* highest first; files[i] belongs to sources[i] */
+    struct config_file *files;
+    size_t n, cap;
+    struct config_notes problems, unknown;
+};
+
+void config_note(struct config_notes *notes, const char *file, int line, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* config_keys.c: wrong types become problems, unknown top-level keys are noted. */
+void config_check_keys(struct config *c, size_t i);
+
+/* config_walk.c: the bytes of a JSON text that json_parse accepted. Offsets; CONFIG_NONE: not there. */
+#define CONFIG_NONE ((size_t)-1)
+struct config_shape { /* of the array or object that begins at `open` */
+    size_t open, first, last_end, close; /* first, last_end: CONFIG_NONE when it is empty */
+};
+size_t config_find_member(struct str s, size_t object, struct str key); /* where its value begins */
+size_t config_find_path(struct str s, const char *path);
+struct config_shape config_shape_at(struct str s, size_t open);
+
+/* The lines on which an array's elements begin, one after the other, in one pass. */
+struct config_lines {
+    struct str s;
+    size_t at, counted;
+    int line;
+};
+struct config_lines config_lines_of(struct str s, const char *path);
+int config_next_line(struct config_lines *l); /* 0: unknown */

@@ -1,0 +1,215 @@
+/* The keys that are known and what they must be (SURFACE 1.2). A value of the wrong type is a problem that is named, for a
+ * deny rule that is silently no rule is the worst kind. A key that is missing here still works: it is only noted. */
+#include <string.h>
+
+#include "base/config_impl.h"
+
+enum { UNKNOWN_MAX = 100 }; /* noted of one file */
+enum kind {
+    STR_ = 1,
+    INT_ = 2,
+    BOOL_ = 4,
+    LIST = 8 /* of strings */,
+    OBJECT = 16,
+    ARRAY = 32,
+    ANY = 64
+};
+
+static const struct key {
+    const char *path;
+    int kinds;
+} keys[] = {
+    {"$schema", ANY},
+    {"permissions", OBJECT},
+    {"permissions.allow", LIST},
+    {"permissions.ask", LIST},
+    {"permissions.deny", LIST},
+    {"permissions.additionalDirectories", LIST},
+    {"permissions.defaultMode", STR_},
+    {"permissions.disableBypassPermissionsMode", STR_},
+    {"disableAutoMode", STR_ | BOOL_},
+    {"autoMode", OBJECT},
+    {"autoMode.environment", LIST},
+    {"autoMode.allow", LIST},
+    {"autoMode.soft_deny", LIST},
+    {"autoMode.hard_deny", LIST},
+    {"autoMode.classifyAllShell", BOOL_},
+    {"useAutoModeDuringPlan", BOOL_},
+    {"model", STR_},
+    {"fallbackModel", STR_ | LIST},
+    {"availableModels", LIST},
+    {"effortLevel", STR_},
+    {"alwaysThinkingEnabled", BOOL_},
+    {"language", STR_},
+    {"outputStyle", STR_},
+    {"agent", STR_},
+    {"env", OBJECT},
+    {"apiKeyHelper", STR_},
+    {"otelHeadersHelper", STR_},
+    {"awsAuthRefresh", STR_},
+    {"forceLoginMethod", STR_},
+    {"hooks", OBJECT},
+    {"disableAllHooks", BOOL_},
+    {"allowManagedHooksOnly", BOOL_},
+    {"allowedHttpHookUrls", LIST},
+    {"httpHookAllowedEnvVars", LIST},
+    {"statusLine", OBJECT},
+    {"subagentStatusLine", OBJECT},
+    {"fileSuggestion", OBJECT},
+    {"theme", STR_},
+    {"tui", ANY},
+    {"viewMode", STR_},
+    {"verbose", BOOL_},
+    {"editorMode", STR_},
+    {"vimInsertModeRemaps", ANY},
+    {"keybindingFlavor", STR_},
+    {"axScreenReader", BOOL_},
+    {"prefersReducedMotion", BOOL_},
+    {"preferredNotifChannel", STR_},
+    {"terminalProgressBarEnabled", BOOL_},
+    {"companyAnnouncements", LIST},
+    {"askUserQuestionTimeout", INT_},
+    {"sandbox", OBJECT},
+    {"sandbox.enabled", BOOL_},
+    {"sandbox.autoAllowBashIfSandboxed", BOOL_},
+    {"sandbox.excludedCommands", LIST},
+    {"sandbox.allowUnsandboxedCommands", BOOL_},
+    {"sandbox.failIfUnavailable", BOOL_},
+    {"sandbox.filesystem", OBJECT},
+    {"sandbox.filesystem.allowWrite", LIST},
+    {"sandbox.filesystem.denyWrite", LIST},
+    {"sandbox.filesystem.denyRead", LIST},
+    {"sandbox.filesystem.allowRead", LIST},
+    {"sandbox.network", OBJECT},
+    {"sandbox.network.allowedDomains", LIST},
+    {"sandbox.network.deniedDomains", LIST},
+    {"enabledPlugins", OBJECT},
+    {"extraKnownMarketplaces", OBJECT},
+    {"strictKnownMarketplaces", ANY},
+    {"skillOverrides", OBJECT},
+    {"disableSkillShellExecution", BOOL_},
+    {"enableAllProjectMcpServers", BOOL_},
+    {"enabledMcpjsonServers", LIST},
+    {"disabledMcpjsonServers", LIST},
+    {"allowedMcpServers", ARRAY},
+    {"deniedMcpServers", ARRAY},
+    {"mcpServers", OBJECT},
+    {"autoCompactEnabled", BOOL_},
+    {"autoCompactWindow", INT_},
+    {"autoMemoryEnabled", BOOL_},
+    {"autoMemoryDirectory", STR_},
+    {"claudeMdExcludes", LIST},
+    {"cleanupPeriodDays", INT_},
+    {"fileCheckpointingEnabled", BOOL_},
+    {"plansDirectory", STR_},
+    {"respectGitignore", BOOL_},
+    {"worktree", OBJECT},
+    {"attribution", OBJECT},
+    {"includeCoAuthoredBy", BOOL_},
+    {"includeGitInstructions", BOOL_},
+    {"defaultShell", STR_},
+    {"respondToBashCommands", BOOL_},
+    /* yare's own */
+    {"provider", ANY},
+    {"providers", OBJECT},
+    {"baseUrl", STR_},
+    {"store", STR_},
+    {"budget", OBJECT},
+    {"afk", OBJECT},
+    {"ui", OBJECT},
+    {"models", ANY},
+    {"context", OBJECT},
+    {"bash", OBJECT},
+    {"tools", OBJECT},
+    {"agents", OBJECT},
+    {"keys", ANY},
+    {"telemetry", OBJECT},
+};
+
+static bool
+all_strings(const struct cJSON *list, size_t *ret_index)
+{
+    *ret_index = 0;
+    for (const struct cJSON *e = json_first(list); e; e = json_next(e), ++*ret_index)
+        if (!json_is_str(e))
+            return false;
+    return true;
+}
+
+static bool
+fits(const struct cJSON *v, int kinds)
+{
+    return (kinds & ANY) || ((kinds & STR_) && json_is_str(v)) ||
+           ((kinds & INT_) && json_is_num(v)) || ((kinds & BOOL_) && json_is_bool(v)) ||
+           ((kinds & OBJECT) && json_is_object(v)) ||
+           ((kinds & (LIST | ARRAY)) && json_is_array(v));
+}
+
+static const char *
+wanted(int kinds)
+{
+    return kinds == (STR_ | LIST)    ? "a string or a list of strings"
+           : kinds == (STR_ | BOOL_) ? "a string, true or false"
+           : kinds & STR_            ? "a string"
+           : kinds & INT_            ? "a number"
+           : kinds & BOOL_           ? "true or false"
+           : kinds & LIST            ? "a list of strings"
+           : kinds & ARRAY           ? "a list"
+                                     : "an object";
+}
+
+static int
+line_at(struct str text, size_t at)
+{
+    int line = 1;
+    if (at == CONFIG_NONE)
+        return 0;
+    for (size_t i = 0; i < at && i < text.len; i++)
+        line += text.ptr[i] == '\n';
+    return line;
+}
+
+static void
+check_type(struct config *c, size_t i, const struct key *key)
+{
+    struct str text = buf_str(&c->files[i].text);
+    const struct cJSON *v = json_at(c->files[i].tree, key->path);
+    size_t index;
+    if (!v)
+        return;
+    if (!fits(v, key->kinds))
+        config_note(&c->problems, c->sources[i].file,
+                    line_at(text, config_find_path(text, key->path)),
+                    "'%s' must be %s; it is ignored", key->path, wanted(key->kinds));
+    else if ((key->kinds & LIST) && json_is_array(v) && !all_strings(v, &index))
+        config_note(&c->problems, c->sources[i].file, json_line_of(text, key->path, index),
+                    "'%s' may hold strings only; element %zu is ignored", key->path, index + 1);
+}
+
+static bool
+is_known(const char *name)
+{
+    if (!strncmp(name, "spinner", 7))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (!strcmp(keys[i].path, name))
+            return true;
+    return false;
+}
+
+void
+config_check_keys(struct config *c, size_t i)
+{
+    struct str text = buf_str(&c->files[i].text);
+    size_t noted = 0;
+    for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+        check_type(c, i, &keys[k]);
+    for (const struct cJSON *m = json_first(c->files[i].tree); m; m = json_next(m)) {
+        const char *name = json_key(m);
+        if (name && !is_known(name) && noted++ < UNKNOWN_MAX)
+            config_note(
+                &c->unknown, c->sources[i].file,
+                line_at(text, config_find_member(text, config_find_path(text, ""), str_from(name))),
+                "'%s' is not known here; it is kept, without effect", name);
+    }
+}

@@ -1,0 +1,481 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/json.h"
+#include "unit/temp_dir.h"
+
+struct fixture {
+    char *dir, *home, *config_dir, *root, *system;
+    struct config_paths paths;
+    struct config *c;
+};
+
+static int
+set_up(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+    unsetenv("CLAUDE_CONFIG_DIR");
+    f->dir = temp_dir_make();
+    f->home = fs_join(f->dir, "home");
+    f->config_dir = fs_join(f->dir, "home/.config/yare");
+    f->root = fs_join(f->dir, "project");
+    f->system = fs_join(f->dir, "etc");
+    f->paths = (struct config_paths){.home = f->home,
+                                     .config_dir = f->config_dir,
+                                     .project_root = f->root,
+                                     .system_dir = f->system};
+    *state = f;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    struct fixture *f = *state;
+    config_free(f->c);
+    temp_dir_remove(f->dir);
+    free(f->home);
+    free(f->config_dir);
+    free(f->root);
+    free(f->system);
+    free(f);
+    return 0;
+}
+
+static const struct config *
+load(struct fixture *f)
+{
+    config_free(f->c);
+    return f->c = config_load(&f->paths);
+}
+
+static void
+nothing_there_is_no_problem(void **state)
+{
+    const struct config *c = load(*state);
+    const struct config_problem *p;
+    const struct config_source *s;
+    assert_int_equal(config_problems(c, &p), 0);
+    assert_int_equal(config_sources(c, &s), 0);
+    assert_string_equal(config_str(c, "model", false, "none"), "none");
+    assert_int_equal(config_int(c, "cleanupPeriodDays", false, 30), 30);
+    assert_true(config_bool(c, "verbose", false, true));
+    assert_int_equal(config_list(c, "permissions.allow", false, NULL, 0), 0);
+    assert_null(config_origin(c, "model", false));
+}
+
+/* Every file of every scope, the highest first. */
+static const struct {
+    const char *file, *name;
+} order[] = {
+    {"etc/yare/settings.json", "managed"},
+    {"etc/claude-code/managed-settings.d/20.json", "managed"},
+    {"etc/claude-code/managed-settings.d/10.json", "managed"},
+    {"etc/claude-code/managed-settings.json", "managed"},
+    {"cli.json", "cli"},
+    {"project/.yare/settings.local.json", "local"},
+    {"project/.claude/settings.local.json", "local"},
+    {"project/.yare/settings.json", "project"},
+    {"project/.claude/settings.json", "project"},
+    {"home/.config/yare/settings.json", "user"},
+    {"home/.claude/settings.json", "user"},
+};
+
+static void
+scopes_stand_in_order(void **state)
+{
+    struct fixture *f = *state;
+    char *cli = fs_join(f->dir, "cli.json");
+    struct config_item items[32];
+    f->paths.cli_settings = cli;
+    /* From the lowest up, each new file wins the scalar and comes first in the list. */
+    for (size_t i = ARRAY_LEN(order); i-- > 0;) {
+        char text[256];
+        snprintf(
+            text, sizeof text,
+            "{\n \"model\": \"m%zu\",\n \"permissions\": {\"allow\": [\n  \"same\",\n  \"r%zu\"]}}",
+            i, i);
+        temp_file_write(f->dir, order[i].file, text);
+        const struct config *c = load(f);
+        char want[32];
+        snprintf(want, sizeof want, "m%zu", i);
+        assert_string_equal(config_str(c, "model", false, ""), want);
+        assert_string_equal(scope_name(config_origin(c, "model", false)->scope), order[i].name);
+        assert_int_equal(config_list(c, "permissions.allow", false, items, 32),
+                         ARRAY_LEN(order) - i + 1);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+        const struct config_item *it = &items[i + 1];
+        char want[32];
+        snprintf(want, sizeof want, "r%zu", i);
+        assert_true(str_is(it->value, want));
+        assert_int_equal(it->line, 5);
+        assert_true(str_ends(str_from(it->source->file), order[i].file));
+        assert_int_equal(it->source->claude, strstr(order[i].file, "claude") != NULL);
+    }
+    const struct config *c = f->c;
+    /* Without the project's own: managed (4), cli, user (2), and "same". */
+    assert_int_equal(config_list(c, "permissions.allow", true, items, 32), 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_true(items[i].source->scope != SCOPE_PROJECT &&
+                    items[i].source->scope != SCOPE_LOCAL);
+    /* A short array gets the first ones; the count is the whole. */
+    assert_int_equal(config_list(c, "permissions.allow", false, items, 1), ARRAY_LEN(order) + 1);
+    free(cli);
+}
+
+static void
+untrusted_project_cannot_set_scalars(void **state)
+{
+    struct fixture *f = *state;
+    temp_file_write(f->dir, "project/.claude/settings.json",
+                    "{\"model\":\"evil\",\"baseUrl\":\"http://evil\"}");
+    temp_file_write(f->dir, "home/.claude/settings.json", "{\"model\":\"mine\"}");
+    const struct config *c = load(f);
+    assert_string_equal(config_str(c, "model", false, ""), "evil");
+    assert_string_equal(config_str(c, "model", true, ""), "mine");
+    assert_null(config_str(c, "baseUrl", true, NULL));
+    assert_int_equal(config_origin(c, "model", true)->scope, SCOPE_USER);
+}
+
+static void
+inline_settings_and_missing_file(void **state)
+{
+    struct fixture *f = *state;
+    const struct config_problem *p;
+    f->paths.cli_settings = " {\"model\":\"inline\",\"verbose\":true,\"cleanupPeriodDays\":7}";
+    const struct config *c = load(f);
+    assert_string_equal(config_str(c, "model", true, ""), "inline");
+    assert_true(config_bool(c, "verbose", true, false));
+    assert_int_equal(config_int(c, "cleanupPeriodDays", true, 30), 7);
+    assert_string_equal(config_origin(c, "model", true)->file, "");
+    f->paths.cli_settings = "/no/such/settings.json";
+    c = load(f);
+    assert_int_equal(config_problems(c, &p), 1);
+    assert_string_equal(p[0].file, "/no/such/settings.json");
+}
+
+static void
+broken_files_are_named_with_their_line(void **state)
+{
+    struct fixture *f = *state;
+    const struct config_problem *p;
+    temp_file_write(f->dir, "home/.claude/settings.json",
+                    "{\n  \"model\": \"x\",\n  // no comments\n}\n");
+    temp_file_write(f->dir, "project/.yare/settings.json", "[1]");
+    temp_file_write(f->dir, "project/.claude/settings.json", "\xEF\xBB\xBF{\"model\":\"bom\"}");
+    temp_file_write(f->dir, "home/.config/yare/settings.json", "  \n");
+    const struct config *c = load(f);
+    assert_int_equal(config_problems(c, &p), 2);
+    assert_true(str_ends(str_from(p[0].file), "project/.yare/settings.json"));
+    assert_true(str_ends(str_from(p[1].file), ".claude/settings.json"));
+    assert_int_equal(p[1].line, 3);
+    assert_string_equal(config_str(c, "model", false, ""), "bom");
+    char *text = temp_file_read(f->dir, "home/.claude/settings.json");
+    assert_non_null(strstr(text, "// no comments"));
+    free(text);
+}
+
+static void
+wrong_types_and_unknown_keys_are_told(void **state)
+{
+    struct fixture *f = *state;
+    const struct config_problem *p;
+    struct config_item items[8];
+    temp_file_write(f->dir, "home/.config/yare/settings.json",
+                    "{\n\"model\": 5,\n\"permissions\": {\"deny\": \"Bash\",\n \"allow\": "
+                    "[\"a\",\n 7, \"b\"]},\n"
+                    "\"inventedKey\": {\"x\": 1}}");
+    temp_file_write(f->dir, "home/.claude/settings.json", "{\"model\":\"below\"}");
+    const struct config *c = load(f);
+    assert_int_equal(config_problems(c, &p), 3);
+    for (size_t i = 0; i < 3; i++) {
+        if (strstr(p[i].text, "permissions.allow"))
+            assert_int_equal(p[i].line, 5);
+        else if (strstr(p[i].text, "permissions.deny"))
+            assert_int_equal(p[i].line, 3);
+        else
+            assert_int_equal(p[i].line, 2);
+    }
+    assert_string_equal(config_str(c, "model", false, ""), "below");
+    assert_int_equal(config_list(c, "permissions.allow", false, items, 8), 2);
+    assert_int_equal(items[1].line, 5);
+    assert_int_equal(config_unknown(c, &p), 1);
+    assert_int_equal(p[0].line, 6);
+    assert_non_null(strstr(p[0].text, "inventedKey"));
+}
+
+static void
+some_lists_replace(void **state)
+{
+    struct fixture *f = *state;
+    struct config_item items[8];
+    temp_file_write(f->dir, "home/.config/yare/settings.json",
+                    "{\"availableModels\":[\"a\",\"b\"]}");
+    temp_file_write(f->dir, "etc/yare/settings.json", "{\"availableModels\":[\"c\"]}");
+    assert_int_equal(config_list(load(f), "availableModels", false, items, 8), 1);
+    assert_true(str_is(items[0].value, "c"));
+}
+
+static void
+moved_claude_folder_and_home_as_project(void **state)
+{
+    struct fixture *f = *state;
+    const struct config_source *s;
+    temp_file_write(f->dir, "moved/settings.json", "{\"model\":\"moved\"}");
+    temp_file_write(f->dir, "home/.claude/settings.json", "{\"model\":\"home\"}");
+    char *moved = fs_join(f->dir, "moved");
+    setenv("CLAUDE_CONFIG_DIR", moved, 1);
+    assert_string_equal(config_str(load(f), "model", false, ""), "moved");
+    unsetenv("CLAUDE_CONFIG_DIR");
+    free(moved);
+    f->paths.project_root = f->home;
+    const struct config *c = load(f);
+    assert_int_equal(config_sources(c, &s), 1);
+    assert_int_equal(s[0].scope, SCOPE_USER);
+    f->paths.project_root = NULL;
+    assert_string_equal(config_str(load(f), "model", true, ""), "home");
+}
+
+static void
+objects_by_source(void **state)
+{
+    struct fixture *f = *state;
+    const struct config_source *s;
+    temp_file_write(f->dir, "home/.claude/settings.json", "{\"env\":{\"A\":\"1\"},\"x\":1}");
+    const struct config *c = load(f);
+    assert_int_equal(config_sources(c, &s), 1);
+    assert_string_equal(json_cstr(config_value(c, 0, "env"), "A", ""), "1");
+    assert_null(config_value(c, 0, "hooks"));
+    assert_null(config_value(c, 1, "env"));
+    assert_true(str_contains(config_text(c, 0), STR("\"A\"")));
+}
+
+static void
+a_huge_list_stays_cheap(void **state)
+{
+    struct fixture *f = *state;
+    struct buf text;
+    buf_init(&text, BUF_MAX);
+    buf_adds(&text, "{\"permissions\":{\"deny\":[\"first\"");
+    for (int i = 0; i < 150000; i++)
+        buf_addf(&text, ",\n\"Bash(cmd%d)\"", i);
+    buf_adds(&text, "]}}");
+    temp_file_write(f->dir, "project/.claude/settings.json", buf_cstr(&text));
+    buf_release(&text);
+    const struct config *c = load(f);
+    int64_t before = clock_mono_ms();
+    struct config_item *items = xcalloc(150001, sizeof *items);
+    assert_int_equal(config_list(c, "permissions.deny", false, items, 150001), 150001);
+    assert_int_equal(items[150000].line, 150001);
+    assert_true(clock_mono_ms() - before < 2000);
+    free(items);
+}
+
+/* ---- adding to a file ---- */
+
+static void
+add(struct fixture *f, const char *name, const char *value)
+{
+    char *file = fs_join(f->dir, name);
+    struct err err;
+    if (!config_add_to_list(file, "permissions.allow", value, &err))
+        fail_msg("%s", err.text);
+    free(file);
+}
+
+static void
+adding_makes_file_and_folder(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    add(f, "project/.yare/settings.local.json", "Bash(ls \"*\")");
+    add(f, "project/.yare/settings.local.json", "Read(/tmp/**)");
+    add(f, "project/.yare/settings.local.json", "Read(/tmp/**)");
+    char *text = temp_file_read(f->root, ".yare/settings.local.json");
+    assert_string_equal(text,
+                        "{\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls \\\"*\\\")\",\n"
+                        "      \"Read(/tmp/**)\"\n    ]\n  }\n}\n");
+    free(text);
+    char *file = fs_join(f->root, ".yare/settings.local.json");
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    free(file);
+}
+
+static const struct {
+    const char *before, *after;
+} splices[] = {
+    {"{}", "{\n  \"permissions\": {\n    \"allow\": [\n      \"v\"\n    ]\n  }\n}"},
+    {"", "{\n  \"permissions\": {\n    \"allow\": [\n      \"v\"\n    ]\n  }\n}\n"},
+    {"{\"permissions\":{\"allow\":[]}}", "{\"permissions\":{\"allow\":[\n      \"v\"\n    ]}}"},
+    {"{\"permissions\":{\"allow\":[\"a\",\"b\"]}}",
+     "{\"permissions\":{\"allow\":[\"a\",\"b\",\"v\"]}}"},
+    {"{ \"big\": 12345678901234567890, \"permissions\": { \"allow\": [ \"]}\\\"\" ] } }\n",
+     "{ \"big\": 12345678901234567890, \"permissions\": { \"allow\": [ \"]}\\\"\", \"v\" ] } }\n"},
+    {"{\n\t\"z\": {\"permissions\": 1},\n\t\"permissions\": {\n\t\t\"deny\": "
+     "[\n\t\t\t\"d\"\n\t\t]\n\t}\n}",
+     "{\n\t\"z\": {\"permissions\": 1},\n\t\"permissions\": {\n\t\t\"deny\": "
+     "[\n\t\t\t\"d\"\n\t\t],\n\t\t\"allow\": [\n"
+     "      \"v\"\n    ]\n\t}\n}"},
+    {"{\"permissions\":{\"allow\":[\"v\"]}}", "{\"permissions\":{\"allow\":[\"v\"]}}"},
+};
+
+static void
+adding_keeps_every_other_byte(void **state)
+{
+    struct fixture *f = *state;
+    for (size_t i = 0; i < ARRAY_LEN(splices); i++) {
+        temp_file_write(f->dir, "s.json", splices[i].before);
+        add(f, "s.json", "v");
+        char *text = temp_file_read(f->dir, "s.json");
+        assert_string_equal(text, splices[i].after);
+        free(text);
+    }
+}
+
+static void
+adding_refuses_what_it_cannot_read(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const bad[] = {
+        "{\"permissions\": {\"allow\": [\"a\",]}}",
+        "[]",
+        "{\"permissions\": []}",
+        "{\"permissions\": {\"allow\": \"all\"}}",
+        "{\"permissions\": null}",
+        "{\"\\u0070ermissions\": {\"allow\": [\"a\"]}}",
+        "{\"permissions\": {\"allow\": [\"a\"]}} tail",
+    };
+    char *file = fs_join(f->dir, "bad.json");
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct err err = {0};
+        temp_file_write(f->dir, "bad.json", bad[i]);
+        assert_false(config_add_to_list(file, "permissions.allow", "v", &err));
+        assert_non_null(strstr(err.text, "bad.json"));
+        char *text = temp_file_read(f->dir, "bad.json");
+        assert_string_equal(text, bad[i]);
+        free(text);
+    }
+    free(file);
+}
+
+static void
+a_hand_edit_between_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct config_item items[8];
+    add(f, "project/.yare/settings.local.json", "one");
+    load(f); /* what a running program holds in memory */
+    temp_file_write(
+        f->root, ".yare/settings.local.json",
+        "{\n  \"theme\": \"mine\",\n  \"permissions\": {\"allow\": [\"by hand\"]}\n}\n");
+    add(f, "project/.yare/settings.local.json", "two");
+    const struct config *c = load(f);
+    assert_string_equal(config_str(c, "theme", false, ""), "mine");
+    assert_int_equal(config_list(c, "permissions.allow", false, items, 8), 2);
+    assert_true(str_is(items[0].value, "by hand"));
+    assert_true(str_is(items[1].value, "two"));
+}
+
+static void
+processes_add_side_by_side(void **state)
+{
+    struct fixture *f = *state;
+    enum { PROCESSES = 4, EACH = 15 };
+    char *file = fs_join(f->root, ".yare/settings.local.json");
+    struct config_item items[PROCESSES * EACH];
+    for (int p = 0; p < PROCESSES; p++)
+        if (fork() == 0) {
+            for (int i = 0; i < EACH; i++) {
+                char value[32];
+                snprintf(value, sizeof value, "Bash(p%d-%d)", p, i);
+                if (!config_add_to_list(file, "permissions.allow", value, NULL))
+                    _exit(1);
+            }
+            _exit(0);
+        }
+    for (int p = 0; p < PROCESSES; p++) {
+        int status;
+        wait(&status);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(config_list(load(f), "permissions.allow", false, items, PROCESSES * EACH),
+                     PROCESSES * EACH);
+    free(file);
+}
+
+static void
+folders_come_from_the_environment(void **state)
+{
+    struct fixture *f = *state;
+    setenv("HOME", f->home, 1);
+    unsetenv("YARE_CONFIG_DIR");
+    unsetenv("XDG_CONFIG_HOME");
+    char *dir = config_dir();
+    assert_true(str_ends(str_from(dir), "home/.config/yare"));
+    free(dir);
+    setenv("XDG_CONFIG_HOME", "relative/is/ignored", 1);
+    dir = config_dir();
+    assert_true(str_ends(str_from(dir), "home/.config/yare"));
+    free(dir);
+    setenv("XDG_CONFIG_HOME", "/xdg", 1);
+    dir = config_dir();
+    assert_string_equal(dir, "/xdg/yare");
+    free(dir);
+    setenv("YARE_CONFIG_DIR", "/own", 1);
+    dir = config_dir();
+    assert_string_equal(dir, "/own");
+    free(dir);
+    setenv("YARE_DATA_DIR", "/data", 1);
+    dir = config_data_dir();
+    assert_string_equal(dir, "/data");
+    free(dir);
+
+    char *deep = fs_join(f->root, "a/b"), *git = fs_join(f->root, ".git");
+    assert_true(fs_mkdirs(deep, 0700, NULL));
+    dir = config_project_root(deep);
+    assert_string_equal(dir, deep);
+    free(dir);
+    assert_true(fs_mkdirs(git, 0700, NULL));
+    dir = config_project_root(deep);
+    assert_string_equal(dir, f->root);
+    free(dir);
+    free(git);
+    free(deep);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(nothing_there_is_no_problem),
+        CASE(scopes_stand_in_order),
+        CASE(untrusted_project_cannot_set_scalars),
+        CASE(inline_settings_and_missing_file),
+        CASE(broken_files_are_named_with_their_line),
+        CASE(wrong_types_and_unknown_keys_are_told),
+        CASE(some_lists_replace),
+        CASE(moved_claude_folder_and_home_as_project),
+        CASE(objects_by_source),
+        CASE(a_huge_list_stays_cheap),
+        CASE(adding_makes_file_and_folder),
+        CASE(adding_keeps_every_other_byte),
+        CASE(adding_refuses_what_it_cannot_read),
+        CASE(a_hand_edit_between_stays),
+        CASE(processes_add_side_by_side),
+        CASE(folders_come_from_the_environment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
