@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Print mode: formats, exit codes, denied tools, resume, wrong usage."""
+import json
+import os
+import signal
+import subprocess
+
+from harness import LIMIT, YARE, Server, World, check, main, wait_until
+
+
+def lines_of(run):
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def text_json_and_stream():
+    w = World()
+    run = w.print_mode("find next_token")
+    check(run.returncode == 0 and "parse.c" in run.stdout, run)
+    run = w.print_mode("read README.md", "--output-format", "json")
+    result = json.loads(run.stdout)
+    check(result["subtype"] == "success" and not result["is_error"] and result["type"] == "result", run.stdout)
+    run = w.print_mode("read README.md then list src", "--output-format", "stream-json")
+    lines = lines_of(run)
+    check(lines[0]["type"] == "system" and lines[0]["subtype"] == "init", lines[0])
+    check(lines[-1]["type"] == "result" and lines[-1]["num_turns"] == 3, lines[-1])
+    uses = [b["id"] for l in lines if l["type"] == "assistant" for b in l["message"]["content"] if b["type"] == "tool_use"]
+    answers = [b["tool_use_id"] for l in lines if l["type"] == "user" for b in l["message"]["content"]
+               if b["type"] == "tool_result"]
+    check(len(uses) == 2 and uses == answers, uses, answers)
+    check(all(l["session_id"] == lines[0]["session_id"] and l["uuid"] for l in lines), "session_id and uuid everywhere")
+    w.close()
+
+
+def denied_is_not_failure():
+    w = World()
+    run = w.print_mode("run touch never", "--output-format", "json")
+    result = json.loads(run.stdout)
+    check(run.returncode == 0, run)
+    check(not w.exists("never"), "a command ran that nobody approved")
+    check(result["permission_denials"][0]["tool_name"] == "Bash", result)
+    run = w.print_mode("run touch allowed", "--allowedTools", "Bash(touch:*) Read")
+    check(w.exists("allowed"), run)
+    w.close()
+
+
+def continue_and_resume():
+    w = World()
+    run = w.print_mode("read README.md", "--output-format", "json")
+    sid = json.loads(run.stdout)["session_id"]
+    run = w.print_mode("help", "--resume", sid[:8], "--output-format", "json")
+    check(json.loads(run.stdout)["session_id"] == sid, run)
+    run = w.print_mode("help", "--resume", sid, "--fork-session", "--output-format", "json")
+    check(json.loads(run.stdout)["session_id"] != sid, run)
+    run = subprocess.run([YARE, "sessions"], cwd=w.project, env=w.env, capture_output=True, text=True)
+    check(sid in run.stdout and "read README.md" in run.stdout, run)
+    run = w.print_mode("help", "--resume", "no-such-session")
+    check(run.returncode == 2 and "no-such-session" in run.stderr, run)
+    w.close()
+
+
+def wrong_usage():
+    w = World()
+    for args, word in ((["--no-such"], "--no-such"), (["-p", "--output-format", "xml", "x"], "xml"),
+                       (["-p", "--max-turns", "0", "x"], "--max-turns"), (["--worktree"], "not available in yare"),
+                       (["-p", "--permission-mode", "yolo", "x"], "yolo"), (["-p", "a", "b"], "one prompt"),
+                       (["-p", "--model"], "--model"), (["--session-id", "7"], "UUID")):
+        run = subprocess.run([YARE, *args], cwd=w.project, env=w.env, capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, timeout=LIMIT)
+        check(run.returncode == 2 and word in run.stderr, args, run)
+    run = subprocess.run([YARE, "-p"], cwd=w.project, env=w.env, capture_output=True, text=True, input=" \n")
+    check(run.returncode == 2, run)
+    run = subprocess.run([YARE, "-p"], cwd=w.project, env=w.env, capture_output=True, text=True, input="list src\n")
+    check(run.returncode == 0 and "parse.c" in run.stdout, run)
+    run = subprocess.run([YARE, "--version"], capture_output=True, text=True)
+    check(run.returncode == 0 and run.stdout.startswith("yare "), run)
+    run = subprocess.run([YARE], cwd=w.project, env=dict(w.env, TERM="dumb"), capture_output=True, text=True,
+                         stdin=subprocess.DEVNULL)
+    check(run.returncode != 0 and "-p" in run.stderr, run)
+    if os.geteuid() == 0:
+        run = w.print_mode("help", "--permission-mode", "bypass")
+        check(run.returncode == 2, run)
+    w.close()
+
+
+def untrusted_folder_only_narrows():
+    w = World(trust=False)
+    w.write(".yare/settings.json", json.dumps({"permissions": {"allow": ["Bash(touch:*)"], "deny": ["Read(README.md)"]}}))
+    run = w.print_mode("run touch never")
+    check(not w.exists("never") and "not trusted" in run.stderr, run)
+    run = w.print_mode("read README.md")
+    check("The parser lives" not in run.stdout, run)
+    run = w.print_mode("run touch now", "--trust")
+    check(w.exists("now"), run)
+    w.close()
+
+
+def max_turns_and_errors():
+    w = World()
+    run = w.print_mode("read README.md then list src then list", "--max-turns", "1", "--output-format", "json")
+    check(run.returncode == 1 and json.loads(run.stdout)["subtype"] == "error_max_turns", run)
+    server = Server(w, {"responses": [[{"status": 401, "body": {"type": "error", "error": {
+        "type": "authentication_error", "message": "invalid x-api-key"}}}]]})
+    run = w.print_mode("hello", "--output-format", "json", env=server.env)
+    check(run.returncode == 1 and json.loads(run.stdout)["subtype"] == "error_during_execution", run)
+    check(len(server.requests()) == 1, "a 401 was tried again")
+    server.close()
+    w.close()
+
+
+def signals():
+    for sig, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        w = World()
+        p = subprocess.Popen([YARE, "-p", "--allowedTools", "Bash", "--output-format", "stream-json",
+                              "run echo begun > begun; sleep 987"], cwd=w.project, env=w.env, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: w.exists("begun"), "the command to begin")
+        p.send_signal(sig)
+        out, _ = p.communicate(timeout=LIMIT)
+        check(p.returncode == code, "signal", sig, "gave", p.returncode)
+        last = json.loads(out.splitlines()[-1])
+        check(last["type"] == "result" and last["terminal_reason"] == "aborted_tools", last)
+        w.close()
+
+
+main(text_json_and_stream, denied_is_not_failure, continue_and_resume, wrong_usage, untrusted_folder_only_narrows,
+     max_turns_and_errors, signals)

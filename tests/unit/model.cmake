@@ -1,0 +1,1 @@
+yare_test(model_stream LINK yare_model)
