@@ -131,16 +131,17 @@ make_wish(const struct term_options *o)
     };
 }
 
-/* smcup waits in curses' buffer: take it back there, make room below what stands on the screen, and let curses forget
- * that there is another screen. */
+/* curses means to go to the other screen: let it, come back at once, make room below what stands here, and let curses
+ * forget that there is another one. */
 static void
 stay_on_this_screen(void)
 {
+    (void)curs_set(1); /* also sends what curses has in its buffer */
     if (exit_ca_mode)
-        (void)putp(exit_ca_mode);
-    (void)putp("\r");
+        modes_write(str_from(exit_ca_mode));
+    modes_write(STR("\r"));
     for (int i = 0; i < LINES; i++)
-        (void)putp("\n");
+        modes_write(STR("\n"));
     enter_ca_mode = NULL;
     exit_ca_mode = NULL;
 }
@@ -289,7 +290,7 @@ term_continue(void)
     modes_arm(&term.wish);
     (void)reset_prog_mode();
     if (term.wish.alt_screen && enter_ca_mode)
-        (void)putp(enter_ca_mode);
+        modes_write(str_from(enter_ca_mode));
     term.entered = false;
     (void)clearok(curscr, TRUE);
     set_size();
@@ -428,7 +429,7 @@ term_draw(const struct canvas *c)
         return;
     bool bracket = term.dec.sync_update && term.entered;
     if (bracket)
-        (void)putp("\x1b[?2026h"); /* waits in curses' buffer, so it goes out first */
+        modes_write(STR("\x1b[?2026h")); /* curses has sent all it had */
     (void)wnoutrefresh(stdscr);
     (void)doupdate();
     if (bracket)
