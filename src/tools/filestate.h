@@ -1,7 +1,8 @@
 #pragma once
 /*
  * Which files the model has seen, and as what (path, mtime, size, content hash), so that Edit and Write refuse stale or unread
- * ones. One table a session; thread-safe, one private lock.
+ * ones. One table a session; thread-safe, one private lock. The bytes of small files are kept too (128 KiB a file, 4 MiB in
+ * all, the longest unused go first), so that a refusal can show what changed.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,13 @@ struct file_state *file_state_new(void);
 void file_state_free(struct file_state *fs);
 /* The content of `path` (resolved) was shown or written: remembers mtime, size and a hash of the bytes. */
 void file_state_note(struct file_state *fs, const char *path, int64_t mtime_ns, struct str content);
+/* The same for a file that was read in pieces: its hash (tools/hash.h), or NULL for one too big to be read through, which
+ * then counts as fresh only while mtime and size stay. */
+void file_state_note_hash(struct file_state *fs, const char *path, int64_t mtime_ns, uint64_t size,
+                          const uint64_t hash[2]);
 /* Compares by mtime and size first, by content when those differ (a touch alone is still fresh). */
-enum file_seen file_state_check(struct file_state *fs, const char *path, int64_t mtime_ns, struct str content);
+enum file_seen file_state_check(struct file_state *fs, const char *path, int64_t mtime_ns,
+                                struct str content);
+/* The bytes as they were noted, appended to out; false when they were not kept. */
+bool file_state_content(struct file_state *fs, const char *path, struct buf *out);
 void file_state_forget(struct file_state *fs, const char *path);

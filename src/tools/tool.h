@@ -18,17 +18,17 @@ struct file_state; /* tools/filestate.h */
 struct tool_ctx {
     const char *session_id, *tool_use_id;
     const char *root, *cwd, *home;
-    const char *spill_dir;             /* full texts of capped results; made on first use, mode 0700 */
-    const char *const *child_env;      /* for child processes: whitelisted, NULL-terminated */
-    struct file_state *files;          /* what was read, with mtime, size and hash */
-    struct cancel *cancel;             /* this call's token */
-    int64_t max_result_chars;          /* 0: 50,000 (E0) */
+    const char *spill_dir;        /* full texts of capped results; made on first use, mode 0700 */
+    const char *const *child_env; /* for child processes: whitelisted, NULL-terminated */
+    struct file_state *files;     /* what was read, with mtime, size and hash */
+    struct cancel *cancel;        /* this call's token */
+    int64_t max_result_chars;     /* 0: 50,000 (E0) */
     /* Reports progress; callable from the tool's thread at any time; text is the last output line, bytes so far. */
     void (*progress)(void *user, struct str last_line, int64_t bytes);
     void *user;
     /* Reads a session variable; NULL: not set. The string is yours. May be NULL. */
     char *(*get_variable)(void *user, const char *name);
-    const struct tool_host *host;      /* what only the floor above can do; may be NULL */
+    const struct tool_host *host; /* what only the floor above can do; may be NULL */
 };
 
 /* Functions that main hands down (Agent, AskUserQuestion, background tasks come in later issues). */
@@ -39,21 +39,24 @@ struct tool_host {
 
 /* Filled by run. Init and release by the executor. */
 struct tool_result {
-    struct buf text;         /* to the model; capped by the executor (E0) after run */
-    bool is_error;           /* tool_result is_error */
-    bool benign;             /* a non-zero exit that is no error (grep found nothing): does not cancel siblings */
-    struct buf display;      /* for the person when it differs: a unified diff, a listing; empty: text */
-    char summary[160];       /* one line: "212 lines", "+12 -7", "17 matches in 4 files", "exit 1" */
-    struct buf data;         /* tool_use_result JSON of SURFACE 7.2 for stream-json and hooks; empty: none */
-    char *new_cwd;           /* Bash: the shell's folder after the command, NULL: unchanged; yours */
-    struct buf image;        /* base64 of an image result, media type in image_type; empty: none */
+    struct buf text; /* to the model; capped by the executor (E0) after run */
+    bool is_error;   /* tool_result is_error */
+    bool
+        benign; /* a non-zero exit that is no error (grep found nothing): does not cancel siblings */
+    struct buf display; /* for the person when it differs: a unified diff, a listing; empty: text */
+    char summary[160];  /* one line: "212 lines", "+12 -7", "17 matches in 4 files", "exit 1" */
+    struct buf
+        data;      /* tool_use_result JSON of SURFACE 7.2 for stream-json and hooks; empty: none */
+    char *new_cwd; /* Bash: the shell's folder after the command, NULL: unchanged; yours */
+    struct buf image; /* base64 of an image result, media type in image_type; empty: none */
     char image_type[32];
-    char *spill_path;        /* the full text was spilled here; NULL: not */
+    char *spill_path; /* the full text was spilled here; NULL: not */
 };
 void tool_result_init(struct tool_result *r);
 void tool_result_release(struct tool_result *r);
 /* Sets an error result: the text and is_error. */
-void tool_result_fail(struct tool_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tool_result_fail(struct tool_result *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 enum tool_flag {
     TOOL_READ_ONLY = 1,
@@ -64,10 +67,10 @@ enum tool_flag {
 
 struct tool {
     const char *name;
-    const char *aliases;      /* blank-separated old names, or NULL */
+    const char *aliases; /* blank-separated old names, or NULL */
     unsigned flags;
-    const char *description;  /* for the model, from assets */
-    const char *schema;       /* JSON schema of the input, compact */
+    const char *description; /* for the model, from assets */
+    const char *schema;      /* JSON schema of the input, compact */
     /* Checks types, required and unknown fields beyond the schema; false with a precise error. NULL: schema only. */
     bool (*validate)(const struct cJSON *input, struct err *err);
     /* Runs. The failure of the work is a result with is_error; run itself never fails. */
@@ -79,8 +82,8 @@ struct tool {
     void (*preview)(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *out);
 };
 
-const struct tool *tool_find(struct str name);  /* exact name or alias; NULL */
-const struct tool *tool_at(size_t i);           /* NULL past the end; stable order (prompt cache) */
+const struct tool *tool_find(struct str name); /* exact name or alias; NULL */
+const struct tool *tool_at(size_t i);          /* NULL past the end; stable order (prompt cache) */
 /* Checks the input against the schema (object, required, types, enums, no unknown keys) and the tool's own validate. */
 bool tool_validate(const struct tool *t, const struct cJSON *input, struct err *err) MUST_CHECK;
 /* Appends {"name","description","input_schema"}: toolToAPISchema of the reference. */

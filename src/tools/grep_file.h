@@ -1,0 +1,40 @@
+#pragma once
+/*
+ * Searching one file. The outcome of each file stands alone, so that files can be searched on several threads and put together in
+ * order afterwards. A worker belongs to one thread.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cancel.h"
+#include "tools/grep_pattern.h"
+
+enum grep_mode { GREP_CONTENT, GREP_FILES, GREP_COUNT };
+
+struct grep_options {
+    enum grep_mode mode;
+    bool only_matching, line_numbers, multiline, show_name;
+    size_t before, after;
+    size_t max_lines; /* more output lines of one file than that are never needed; 0: no bound */
+    const struct grep_pattern *pattern;
+    struct cancel *cancel;
+};
+
+struct grep_hits {
+    struct buf text; /* content mode: the lines, each with newline */
+    size_t lines;    /* in text */
+    size_t matches;  /* lines that match (multiline: matches) */
+    int64_t mtime_ns;
+    bool too_hard; /* given up at the match limit */
+};
+
+struct grep_worker {
+    const struct grep_options *options;
+    struct grep_matcher *matcher;
+    struct buf data; /* the file's bytes, reused */
+};
+
+void grep_worker_init(struct grep_worker *w, const struct grep_options *o);
+void grep_worker_release(struct grep_worker *w);
+/* Searches path; `shown` is the name in front of lines. What cannot be read, is binary or no regular file has no hits. */
+void grep_file(struct grep_worker *w, const char *path, const char *shown, struct grep_hits *ret);
