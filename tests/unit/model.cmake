@@ -1,1 +1,2 @@
 yare_test(model_stream LINK yare_model)
+yare_test(model_wire LINK yare_model)
