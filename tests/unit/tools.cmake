@@ -1,3 +1,7 @@
 yare_test(base_glob LINK yare_base)
 yare_test(base_diff LINK yare_base)
 yare_test(tools_edit LINK yare_tools)
+yare_test(tools_read LINK yare_tools)
+yare_test(tools_search LINK yare_tools)
+yare_test(tools_schema LINK yare_tools)
+yare_test(tools_bash LINK yare_tools)
