@@ -20,33 +20,65 @@
 struct model_provider;
 struct store;
 struct config;
+struct tool;
+struct tool_host;
+struct perm_request;
+struct decision;
+
+/* What a Stop hook says when the model has no more to do. */
+enum stop_hook_answer {
+    STOP_HOOK_PASS,    /* stop */
+    STOP_HOOK_GO_ON,   /* *ret_reason becomes a hidden user message and the loop goes on */
+    STOP_HOOK_PREVENT, /* end at once, no further calls */
+};
+
+/* Function pointers handed down by the floor above, or by a test in place of the real thing. A NULL member is the
+ * built-in one. All but tool_* are called on the engine thread. */
+struct engine_seams {
+    void *user; /* first argument of stop_hook */
+    /* active: a Stop hook already made this turn go on. ret_reason is the engine's to free. */
+    enum stop_hook_answer (*stop_hook)(void *user, const char *last_text, bool active,
+                                       char **ret_reason);
+    const struct tool *(*tool_find)(struct str name);
+    void (*tools_schema)(const char *const *denied, struct buf *out);
+    void (*perm_check)(const struct perm_request *req, struct decision *ret);
+    bool (*bash_read_only)(const struct perm_request *req);
+    size_t (*perm_suggest)(const struct perm_request *req, char *ret_rules[5],
+                           const char **ret_why);
+    const struct tool_host *tool_host; /* TodoWrite's todos become EV_TASK when this is NULL */
+    int retry_base_ms;                 /* first back-off; 0: 500; tests use 1 */
+    int kill_wait_ms; /* how long an interrupted turn waits for its tools; 0: 5,000 */
+};
 
 /* All borrowed for engine_start, which copies what it keeps, except where said. */
 struct engine_config {
     struct model_provider *take_provider;
-    const char *model;           /* id or alias */
-    const char *fallback_model;  /* NULL: none */
+    const char *model;          /* id or alias */
+    const char *fallback_model; /* NULL: none */
     const char *cwd, *root, *home, *config_dir, *data_dir;
-    struct store *store;         /* must outlive the engine */
-    const char *cli_settings;    /* --settings; NULL */
-    const char *session_id;      /* a fresh one to use; NULL: made */
-    const char *resume_id;       /* session to go on with; NULL: a new one */
-    bool fork;                   /* with resume_id: copy it under a new id */
+    struct store *store;      /* must outlive the engine */
+    const char *cli_settings; /* --settings; NULL */
+    const char *session_id;   /* a fresh one to use; NULL: made */
+    const char *resume_id;    /* session to go on with; NULL: a new one */
+    bool fork;                /* with resume_id: copy it under a new id */
     enum perm_mode mode;
-    int mode_scope;              /* enum scope: where the mode came from */
+    int mode_scope; /* enum scope: where the mode came from */
     bool bypass_allowed;
-    bool interactive;            /* someone can answer asks */
+    bool interactive; /* someone can answer asks */
     bool print_mode;
     bool trusted;
-    const char *const *allowed_tools, *const *disallowed_tools; /* rules from the command line; NULL-terminated */
+    const char *const *allowed_tools,
+        *const *disallowed_tools; /* rules from the command line; NULL-terminated */
     const char *const *add_dirs;
-    const char *system_prompt, *append_system_prompt;           /* NULL: the assets' */
-    int max_turns;               /* 0: no cap */
-    double max_budget_usd;       /* 0: none */
-    bool partial_raw;            /* pass DELTA_RAW on (--include-partial-messages) as EV_BLOCK with agent NULL */
-    const char *const *environ;  /* the program's own environment; children get a whitelist of it */
-    int max_retries;             /* of one request; -1: 10 */
-    int max_tokens;              /* 0: the catalogue's */
+    const char *system_prompt, *append_system_prompt; /* NULL: the assets' */
+    int max_turns;                                    /* 0: no cap */
+    double max_budget_usd;                            /* 0: none */
+    bool partial_raw;           /* pass DELTA_RAW on (--include-partial-messages) as EV_RAW */
+    const char *const *environ; /* the program's own environment; children get a whitelist of it */
+    int max_retries;            /* of one request; -1: 10 */
+    int max_tokens;             /* 0: the catalogue's */
+    const struct engine_seams
+        *seams; /* what floors above and tests put in; NULL: the built-in ones */
 };
 
 struct engine;
@@ -56,8 +88,8 @@ void engine_post(struct engine *e, struct op *take_op);
 void engine_cancel(struct engine *e, enum cancel_reason reason);
 /* The next event, waiting at most timeout_ms (-1: for ever); NULL: none in time, or the engine closed and all are read. */
 struct event *engine_next_event(struct engine *e, int timeout_ms);
-int engine_event_fd(struct engine *e);  /* polls readable while an event waits */
+int engine_event_fd(struct engine *e); /* polls readable while an event waits */
 const char *engine_session_id(const struct engine *e);
 /* Asks the engine to end: cancels what runs, answers what is open, syncs. EV_CLOSED follows. */
 void engine_stop(struct engine *e);
-void engine_free(struct engine *e);     /* stops, drains, joins; NULL is fine */
+void engine_free(struct engine *e); /* stops, drains, joins; NULL is fine */

@@ -16,22 +16,30 @@
 /* ---- ops: front end to engine ---- */
 
 enum op_kind {
-    OP_SUBMIT,      /* text: a prompt; text may hold an @file or start with '/' or '!' (OP_COMMAND does those) */
-    OP_STEER,       /* text: typed while a turn runs; joins the conversation after the running tool batch */
-    OP_PERM_ANSWER, /* perm */
-    OP_SET_MODE,    /* mode */
-    OP_SET_MODEL,   /* text: model id or alias */
-    OP_COMMAND,     /* text: "/clear" ... as typed */
-    OP_COMPACT,     /* text: what to keep, or NULL */
-    OP_REWIND,      /* text: message uuid */
-    OP_RESUME,      /* text: session id, prefix or title */
+    OP_SUBMIT, /* text: a prompt; text may hold an @file or start with '/' or '!' (OP_COMMAND does those) */
+    OP_STEER, /* text: typed while a turn runs; joins the conversation after the running tool batch */
+    OP_PERM_ANSWER,     /* perm */
+    OP_SET_MODE,        /* mode */
+    OP_SET_MODEL,       /* text: model id or alias */
+    OP_COMMAND,         /* text: "/clear" ... as typed */
+    OP_COMPACT,         /* text: what to keep, or NULL */
+    OP_REWIND,          /* text: message uuid */
+    OP_RESUME,          /* text: session id, prefix or title */
     OP_QUESTION_ANSWER, /* text */
-    OP_STOP_TOOL,   /* text: tool_use id */
-    OP_TRUST,       /* the person trusts the folder */
-    OP_QUERY,       /* query, text: argument; answered by EV_ANSWER with the same seq */
+    OP_STOP_TOOL,       /* text: tool_use id */
+    OP_TRUST,           /* the person trusts the folder */
+    OP_QUERY,           /* query, text: argument; answered by EV_ANSWER with the same seq */
     OP_QUIT,
 };
-enum query_kind { QUERY_HISTORY, QUERY_SESSIONS, QUERY_RULES, QUERY_FILES, QUERY_SEARCH, QUERY_CHECKPOINTS, QUERY_STATE };
+enum query_kind {
+    QUERY_HISTORY,
+    QUERY_SESSIONS,
+    QUERY_RULES,
+    QUERY_FILES,
+    QUERY_SEARCH,
+    QUERY_CHECKPOINTS,
+    QUERY_STATE
+};
 
 enum perm_answer { PERM_ANSWER_ONCE, PERM_ANSWER_ALWAYS, PERM_ANSWER_NO };
 struct op {
@@ -41,10 +49,10 @@ struct op {
     enum query_kind query;
     uint64_t seq;
     struct {
-        uint64_t ask_id;         /* of EV_PERM_ASK: the answer goes to the request that was shown */
+        uint64_t ask_id; /* of EV_PERM_ASK: the answer goes to the request that was shown */
         enum perm_answer answer;
-        char *reason;            /* no: for the model; NULL */
-        char *edited_input;      /* a changed input JSON (goes through the chain again); NULL */
+        char *reason;       /* no: for the model; NULL */
+        char *edited_input; /* a changed input JSON (goes through the chain again); NULL */
     } perm;
 };
 struct op *op_new(enum op_kind kind, const char *text); /* text may be NULL */
@@ -73,19 +81,28 @@ enum event_kind {
     EV_RETRY,        /* retry: an attempt failed, the next comes in delay_ms */
     EV_ANSWER,       /* answer to an OP_QUERY: seq, json */
     EV_RESULT,       /* result: a submit is over */
+    EV_RAW,          /* answer.json: the provider's own stream event (engine_config.partial_raw) */
     EV_CLOSED,       /* the engine has stopped; the last event */
 };
 
 enum event_block { EVBLOCK_TEXT, EVBLOCK_THINKING, EVBLOCK_TOOL_USE };
-enum tool_state { TOOL_WAITING, TOOL_ASKING, TOOL_RUNNING, TOOL_DONE, TOOL_FAILED, TOOL_DENIED, TOOL_CANCELLED };
+enum tool_state {
+    TOOL_WAITING,
+    TOOL_ASKING,
+    TOOL_RUNNING,
+    TOOL_DONE,
+    TOOL_FAILED,
+    TOOL_DENIED,
+    TOOL_CANCELLED
+};
 const char *tool_state_name(enum tool_state s);
 
 struct event {
     enum event_kind kind;
     enum event_phase phase;
     int64_t wall_ms;
-    uint64_t seq;      /* EV_ANSWER: of the query */
-    char *agent;       /* NULL: the main agent */
+    uint64_t seq; /* EV_ANSWER: of the query */
+    char *agent;  /* NULL: the main agent */
     union {
         struct {
             char *id, *model, *cwd, *root, *version, *provider;
@@ -106,26 +123,27 @@ struct event {
         } turn;
         struct {
             enum event_block type;
-            int index;        /* in its message */
+            int index;         /* in its message */
             char *tool_use_id; /* TOOL_USE; NULL else */
-            char *name;       /* TOOL_USE; NULL else */
-            char *text;       /* DELTA: what was added; START, END: NULL */
+            char *name;        /* TOOL_USE; NULL else */
+            char *text;        /* DELTA: what was added; START, END: NULL */
             bool replayed;
         } block;
         struct {
-            char *json;      /* the whole message, API shape */
+            char *json; /* the whole message, API shape */
             char *uuid;
             bool assistant, hidden, partial;
-            char *tool_results_json; /* user message of results: array of SURFACE 7.2 objects, or NULL */
+            char *
+                tool_results_json; /* user message of results: array of SURFACE 7.2 objects, or NULL */
         } message;
         struct {
             char *id, *name;
             enum tool_state state;
-            char *what;      /* one line: "make test", "src/parse.c" */
-            char *input;     /* START: the input JSON; NULL else */
-            char *output;    /* DELTA: the last output line; END: display text (diff, output) */
-            char *summary;   /* END: "212 lines" */
-            bool is_diff;    /* END: output is a unified diff */
+            char *what;    /* one line: "make test", "src/parse.c" */
+            char *input;   /* START: the input JSON; NULL else */
+            char *output;  /* DELTA: the last output line; END: display text (diff, output) */
+            char *summary; /* END: "212 lines" */
+            bool is_diff;  /* END: output is a unified diff */
             bool is_error;
             int64_t bytes, elapsed_ms;
             bool replayed;
@@ -133,19 +151,20 @@ struct event {
         struct {
             uint64_t id;
             char *tool_use_id, *tool, *what, *input;
-            char *command;   /* Bash: the whole command; NULL else */
-            char *diff;      /* unified diff for edits; NULL else */
+            char *command;            /* Bash: the whole command; NULL else */
+            char *diff;               /* unified diff for edits; NULL else */
             struct decision decision; /* the full chain */
-            char **rules;    /* "always": what would be saved; n_rules 0: not offered, rules_why says why */
+            char **
+                rules; /* "always": what would be saved; n_rules 0: not offered, rules_why says why */
             size_t n_rules;
             char *rules_why; /* or NULL */
             char *rules_file;
         } ask;
         struct {
-            uint64_t ask_id;  /* 0: nobody was asked */
+            uint64_t ask_id; /* 0: nobody was asked */
             char *tool_use_id, *tool, *what;
             struct decision decision;
-            char *who;        /* "person", "chain", "classifier", "abort" */
+            char *who; /* "person", "chain", "classifier", "abort" */
             bool allowed;
             int64_t waited_ms;
         } decided;
@@ -155,8 +174,8 @@ struct event {
         struct {
             int64_t input, output, cache_read, cache_write; /* session totals */
             int64_t turn_input, turn_output;                /* of the running request */
-            double cost_usd;        /* negative: unknown */
-            double budget_usd;      /* 0: none */
+            double cost_usd;                                /* negative: unknown */
+            double budget_usd;                              /* 0: none */
             bool estimated;
         } usage;
         struct {
@@ -164,9 +183,9 @@ struct event {
             const char *state; /* "ok" "warn" "error" "blocking" (static) */
         } context;
         struct {
-            const char *name;  /* static: "next_turn", "completed", ... */
+            const char *name; /* static: "next_turn", "completed", ... */
             bool is_exit;
-            const char *file;  /* static */
+            const char *file; /* static */
             int line;
             int64_t turn;
         } transition;
@@ -189,18 +208,19 @@ struct event {
             char *json;
         } answer;
         struct {
-            const char *subtype;  /* static: "success" "error_max_turns" "error_during_execution" ... */
-            const char *exit;     /* static: the loop's exit name */
-            char *text;           /* the final answer */
+            const char
+                *subtype;     /* static: "success" "error_max_turns" "error_during_execution" ... */
+            const char *exit; /* static: the loop's exit name */
+            char *text;       /* the final answer */
             bool is_error;
-            int exit_code;        /* 0, 1, 130, 143 */
+            int exit_code; /* 0, 1, 130, 143 */
             int64_t duration_ms, api_ms, turns;
             double cost_usd;
-            char *stop_reason;    /* or NULL */
-            char *errors;         /* JSON array of texts, or NULL */
-            char *model_usage;    /* JSON object of SURFACE 8.3 modelUsage */
-            char *usage;          /* JSON object */
-            char *denials;        /* JSON array of permission_denials */
+            char *stop_reason; /* or NULL */
+            char *errors;      /* JSON array of texts, or NULL */
+            char *model_usage; /* JSON object of SURFACE 8.3 modelUsage */
+            char *usage;       /* JSON object */
+            char *denials;     /* JSON array of permission_denials */
         } result;
     } u;
 };

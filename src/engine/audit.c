@@ -1,0 +1,62 @@
+#include "engine/audit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+
+/* Inputs past this are cut in the log: a Write holds the whole file. */
+#define INPUT_MAX ((size_t)16 << 10)
+
+static void
+write_entry(const struct audit_entry *e, struct buf *out)
+{
+    struct buf when;
+    buf_init(&when, 64);
+    clock_iso8601(clock_wall_ms(), &when);
+    struct jw w;
+    jw_init(&w, out);
+    jw_object(&w);
+    jw_kstr(&w, "time", buf_str(&when));
+    jw_kcstr(&w, "session_id", e->session_id);
+    jw_kcstr(&w, "tool_use_id", e->tool_use_id);
+    jw_kcstr(&w, "tool", e->tool);
+    jw_kcstr(&w, "what", e->what);
+    jw_kcstr(&w, "cwd", e->cwd);
+    jw_kcstr(&w, "mode", perm_mode_name(e->mode));
+    if (e->input.len <= INPUT_MAX)
+        jw_kstr(&w, "input", e->input);
+    else
+        jw_kstr(&w, "input_start", str_sub(e->input, 0, INPUT_MAX));
+    jw_kcstr(&w, "who", e->who);
+    jw_kbool(&w, "allowed", e->allowed);
+    jw_kint(&w, "waited_ms", e->waited_ms);
+    decision_write(e->decision, &w);
+    jw_end(&w);
+    buf_addc(out, '\n');
+    buf_release(&when);
+}
+
+bool
+audit_append(const char *path, const struct audit_entry *e, struct err *err)
+{
+    char *dir = fs_dirname(path);
+    bool ok = fs_mkdirs(dir, 0700, err);
+    free(dir);
+    if (!ok)
+        return err_wrap(err, "audit log");
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return err_sys(err, errno, "cannot open the audit log '%s'", path);
+    struct buf line;
+    buf_init(&line, BUF_MAX);
+    write_entry(e, &line);
+    ok = fs_write_all(fd, buf_str(&line), err);
+    close(fd);
+    buf_release(&line);
+    return ok ? true : err_wrap(err, "audit log '%s'", path);
+}

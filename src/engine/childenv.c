@@ -1,0 +1,141 @@
+#include "engine/childenv.h"
+
+#include <string.h>
+
+#include "engine/core.h"
+
+static const char *const allowed[] = {
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "COLORTERM",
+    "TZ",
+    "TMPDIR",
+    "PWD",
+    "HOSTNAME",
+    "EDITOR",
+    "VISUAL",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "LDFLAGS",
+    "MAKEFLAGS",
+    "PKG_CONFIG_PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "GOPATH",
+    "GOROOT",
+    "GOFLAGS",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "NODE_ENV",
+    "PYTHONPATH",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "IS_SANDBOX",
+};
+static const char *const allowed_prefixes[] = {"LC_", "XDG_"};
+/* Names that hold a secret whatever the lists say. */
+static const char *const secret_parts[] = {"KEY",      "TOKEN",  "SECRET",
+                                           "PASSWORD", "PASSWD", "CREDENTIAL"};
+
+/* Always there, in place of the program's own. core.fsmonitor and core.pager run programs named by the repository.
+ * diff.external cannot be switched off this way: git runs an empty value too and dies. */
+static const char *const fixed[] = {
+    "CLAUDECODE=1",
+    "YARE=1",
+    "PAGER=cat",
+    "GIT_PAGER=cat",
+    "GIT_TERMINAL_PROMPT=0",
+    "GIT_EDITOR=true",
+    "GIT_CONFIG_COUNT=2",
+    "GIT_CONFIG_KEY_0=core.fsmonitor",
+    "GIT_CONFIG_VALUE_0=false",
+    "GIT_CONFIG_KEY_1=core.pager",
+    "GIT_CONFIG_VALUE_1=cat",
+};
+
+bool
+childenv_allows(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(secret_parts); i++)
+        if (str_contains(name, str_from(secret_parts[i])))
+            return false;
+    for (size_t i = 0; i < ARRAY_LEN(allowed); i++)
+        if (str_is(name, allowed[i]))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(allowed_prefixes); i++)
+        if (str_starts(name, allowed_prefixes[i]))
+            return true;
+    return false;
+}
+
+/* A proxy address may carry a password: "scheme://user:pass@host". */
+static bool
+value_has_password(struct str entry)
+{
+    return str_contains(entry, STR("://")) && str_contains(entry, STR("@"));
+}
+
+/* PATH without empty and relative entries, which name whatever folder a command happens to run in. */
+static char *
+clean_path(struct str value)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    buf_adds(&b, "PATH=");
+    struct str dir;
+    bool any = false;
+    while (str_split(&value, ':', &dir)) {
+        if (!str_starts(dir, "/"))
+            continue;
+        if (any)
+            buf_addc(&b, ':');
+        buf_add_str(&b, dir);
+        any = true;
+    }
+    if (!any)
+        buf_adds(&b, "/usr/local/bin:/usr/bin:/bin");
+    return buf_take(&b);
+}
+
+char **
+childenv_make(const char *const *environ)
+{
+    size_t n = 0, cap = 0;
+    char **out = NULL;
+    for (size_t i = 0; environ && environ[i]; i++) {
+        struct str e = str_from(environ[i]);
+        size_t eq = str_find(e, '=', 0);
+        if (eq == (size_t)-1 || eq == 0 || !childenv_allows(str_sub(e, 0, eq)) ||
+            value_has_password(e))
+            continue;
+        if (str_starts(e, "PAGER="))
+            continue;
+        ARRAY_GROW(out, n, cap);
+        out[n++] = str_starts(e, "PATH=") ? clean_path(str_sub(e, 5, e.len)) : xstrdup(environ[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+        ARRAY_GROW(out, n, cap);
+        out[n++] = xstrdup(fixed[i]);
+    }
+    ARRAY_GROW(out, n, cap);
+    out[n] = NULL;
+    return out;
+}

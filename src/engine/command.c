@@ -1,0 +1,268 @@
+/* Slash commands, for people: a row of the table and a function each. Answers are notices. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/context.h"
+#include "engine/engine_private.h"
+#include "engine/executor.h"
+#include "engine/permit.h"
+#include "perm/rules.h"
+
+struct command {
+    const char *name, *args, *what;
+    bool immediate; /* may run beside a turn */
+    void (*run)(struct engine *e, struct str arg);
+};
+static const struct command *commands(size_t *ret_n);
+
+static void
+run_help(struct engine *e, struct str arg)
+{
+    (void)arg;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    size_t n;
+    const struct command *c = commands(&n);
+    for (size_t i = 0; i < n; i++)
+        buf_addf(&b, "/%s %s: %s\n", c[i].name, c[i].args, c[i].what);
+    buf_adds(&b, "!COMMAND: run a shell command; its output joins the conversation");
+    core_notice(&e->core, "%s", buf_cstr(&b));
+    buf_release(&b);
+}
+
+static void
+run_clear(struct engine *e, struct str arg)
+{
+    (void)arg;
+    core_save_passport(&e->core, SESSION_IDLE, NULL);
+    core_session_new(&e->core, NULL);
+    engine_publish_id(e);
+    core_emit_session(&e->core, true);
+    context_emit(&e->core);
+}
+
+static void
+run_resume(struct engine *e, struct str arg)
+{
+    struct core *c = &e->core;
+    struct err err = {0};
+    char *id = str_dup(arg);
+    core_save_passport(c, SESSION_IDLE, NULL);
+    if (!arg.len) {
+        core_notice(c, "which one? /resume ID (`yare sessions` lists them)");
+    } else if (strcmp(id, c->session_id) == 0) {
+        core_notice(c, "that is this session");
+    } else if (!core_session_resume(c, id, false, &err)) {
+        core_error(c, &err, NULL);
+    } else {
+        engine_publish_id(e);
+        core_emit_session(c, true);
+        resume_replay(c);
+        context_emit(c);
+    }
+    free(id);
+}
+
+static void
+run_model(struct engine *e, struct str arg)
+{
+    struct core *c = &e->core;
+    if (!arg.len) {
+        core_notice(c, "the model is %s (%s)", c->model, c->provider->name);
+        return;
+    }
+    char *id = str_dup(arg);
+    core_set_model(c, id);
+    free(id);
+    if (!c->info)
+        core_notice(c, "%s is not in the catalogue: its price and limits are unknown", c->model);
+    core_notice(c, "the model is now %s", c->model);
+    core_emit_session(c, false);
+    context_emit(c);
+}
+
+static void
+run_mode(struct engine *e, struct str arg)
+{
+    struct core *c = &e->core;
+    enum perm_mode mode;
+    char *name = str_dup(arg);
+    if (!arg.len)
+        core_notice(c, "the permission mode is %s", perm_mode_shown(c->mode));
+    else if (!perm_mode_parse(name, &mode))
+        core_notice(c, "unknown mode '%s': default, acceptEdits, plan, auto, dontAsk, bypass",
+                    name);
+    else {
+        core_set_mode(c, mode);
+        executor_reconsider(c->executor);
+    }
+    free(name);
+}
+
+static void
+run_cost(struct engine *e, struct str arg)
+{
+    (void)arg;
+    const struct core *c = &e->core;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    if (c->usage.cost_usd < 0)
+        buf_adds(&b, "cost: n/a (a model without a known price was used)\n");
+    else
+        buf_addf(&b, "cost: $%.4f\n", c->usage.cost_usd);
+    for (size_t i = 0; i < c->passport.n_usage; i++) {
+        const struct session_model_usage *u = &c->passport.usage[i];
+        buf_addf(&b, "%s: %lld requests, %lld in, %lld out, %lld cache read, %lld cache write",
+                 u->model, (long long)u->requests, (long long)u->input, (long long)u->output,
+                 (long long)u->cache_read, (long long)u->cache_write);
+        if (u->cost_usd >= 0)
+            buf_addf(&b, ", $%.4f", u->cost_usd);
+        buf_addc(&b, '\n');
+    }
+    buf_addf(&b, "API time %.1f s, tool time %.1f s", (double)c->passport.api_ms / 1000,
+             (double)c->passport.tool_ms / 1000);
+    core_notice(&e->core, "%s", buf_cstr(&b));
+    buf_release(&b);
+}
+
+static void
+run_context(struct engine *e, struct str arg)
+{
+    (void)arg;
+    const struct core *c = &e->core;
+    int64_t used = context_used(c), window = context_window(c);
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    buf_addf(&b, "context: %lld", (long long)used);
+    if (window)
+        buf_addf(&b, " of %lld tokens (%lld %%), %s", (long long)window,
+                 (long long)(used * 100 / window), context_state_name(used, window));
+    else
+        buf_adds(&b, " tokens; the model's window is unknown");
+    buf_addf(&b, "\n%zu messages, instructions and tools %zu kB\n", c->state.n,
+             prompt_bytes(&c->prompt) / 1000);
+    size_t n;
+    const struct context_tier *t = context_tiers(&n);
+    for (size_t i = 0; i < n; i++)
+        buf_addf(&b, "%s %s: %s%s\n", t[i].id, t[i].name, t[i].what,
+                 t[i].run ? "" : " (not available yet)");
+    core_notice(&e->core, "%s", buf_cstr(&b));
+    buf_release(&b);
+}
+
+static void
+run_state(struct engine *e, struct str arg)
+{
+    (void)arg;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    state_write(&e->core.state, &b);
+    core_notice(&e->core, "%s", buf_cstr(&b));
+    buf_release(&b);
+}
+
+static void
+run_compact(struct engine *e, struct str arg)
+{
+    (void)arg;
+    core_notice(
+        &e->core,
+        "compacting is not available yet; /clear starts anew, the transcript stays on disk");
+}
+
+static void
+run_permissions(struct engine *e, struct str arg)
+{
+    (void)arg;
+    struct core *c = &e->core;
+    const struct perm_rules *rs = permit_rules(c->permit);
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    buf_addf(&b, "mode %s, folder %s; %zu rules\n", perm_mode_shown(c->mode),
+             c->trusted ? "trusted" : "not trusted (its allow rules do not count)", rs->n);
+    for (size_t i = 0; i < rs->n; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        buf_addf(&b, "%-5s %s  (%s", verdict_name(r->verdict), r->text, scope_name(r->scope));
+        if (r->file)
+            buf_addf(&b, ", %s:%d", r->file, r->line);
+        buf_adds(&b, ")\n");
+    }
+    for (size_t i = 0; i < rs->n_problems; i++)
+        buf_addf(&b, "problem: %s\n", rs->problems[i].text);
+    core_notice(c, "%s", buf_cstr(&b));
+    buf_release(&b);
+}
+
+static void
+run_exit(struct engine *e, struct str arg)
+{
+    (void)arg;
+    e->quit = true;
+    engine_cancel(e, CANCEL_USER);
+}
+
+static const struct command table[] = {
+    {"clear", "", "start a new session; the old one stays on disk", false, run_clear},
+    {"compact", "", "shrink the conversation", false, run_compact},
+    {"context", "", "how full the context is", true, run_context},
+    {"cost", "", "tokens and money so far", true, run_cost},
+    {"exit", "", "end yare", true, run_exit},
+    {"quit", "", "end yare", true, run_exit},
+    {"help", "", "this list", true, run_help},
+    {"mode", "[NAME]", "show or set the permission mode", true, run_mode},
+    {"model", "[ID]", "show or set the model", false, run_model},
+    {"permissions", "", "the rules in force", true, run_permissions},
+    {"resume", "ID", "go on with another session of this project", false, run_resume},
+    {"state", "", "the loop's state and last transitions as JSON", true, run_state},
+};
+
+static const struct command *
+commands(size_t *ret_n)
+{
+    *ret_n = ARRAY_LEN(table);
+    return table;
+}
+
+/* "/name rest": the row and the rest. */
+static const struct command *
+find_command(struct str line, struct str *ret_arg)
+{
+    line = str_trim(line);
+    if (!str_starts(line, "/"))
+        return NULL;
+    size_t end = 1;
+    while (end < line.len && line.ptr[end] != ' ' && line.ptr[end] != '\n' && line.ptr[end] != '\t')
+        end++;
+    struct str name = str_sub(line, 1, end - 1);
+    *ret_arg = str_trim(str_sub(line, end, line.len));
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (str_is(name, table[i].name))
+            return &table[i];
+    return NULL;
+}
+
+bool
+command_is_known(struct str line)
+{
+    struct str arg;
+    return find_command(line, &arg) != NULL;
+}
+
+bool
+command_is_immediate(struct str line)
+{
+    struct str arg;
+    const struct command *c = find_command(line, &arg);
+    return !c || c->immediate;
+}
+
+void
+command_run(struct engine *e, const char *line)
+{
+    struct str arg = STR("");
+    const struct command *c = find_command(str_from(line), &arg);
+    if (c)
+        c->run(e, arg);
+    else
+        core_notice(&e->core, "unknown command '%.60s'; /help lists them", line);
+}

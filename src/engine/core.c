@@ -1,0 +1,297 @@
+#include "engine/core.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "engine/childenv.h"
+#include "engine/context.h"
+#include "engine/executor.h"
+#include "engine/executor_pool.h"
+#include "engine/permit.h"
+#include "model/provider.h"
+#include "perm/chain.h"
+#include "tools/tool.h"
+
+/* ---- lists of strings ---- */
+
+char **
+strv_copy(const char *const *v)
+{
+    size_t n = 0;
+    while (v && v[n])
+        n++;
+    char **out = xcalloc(n + 1, sizeof *out);
+    for (size_t i = 0; i < n; i++)
+        out[i] = xstrdup(v[i]);
+    return out;
+}
+
+void
+strv_free(char **v)
+{
+    for (size_t i = 0; v && v[i]; i++)
+        free(v[i]);
+    free(v);
+}
+
+/* ---- start and end ---- */
+
+static void
+emit_todos(void *user, const char *todos_json)
+{
+    struct core *c = user; /* only the queue is touched: this is a tool's thread */
+    struct event *e = event_new(EV_TASK);
+    e->u.task.json = xasprintf("{\"todos\":%s}", todos_json ? todos_json : "[]");
+    queue_push(c->out, e);
+}
+
+static void
+fill_seams(struct core *c, const struct engine_seams *given)
+{
+    struct engine_seams *s = &c->seams;
+    if (given)
+        *s = *given;
+    if (!s->tool_find)
+        s->tool_find = tool_find;
+    if (!s->tools_schema)
+        s->tools_schema = tools_schema_write;
+    if (!s->perm_check)
+        s->perm_check = perm_chain_check;
+    if (!s->bash_read_only)
+        s->bash_read_only = perm_chain_bash_read_only;
+    if (!s->perm_suggest)
+        s->perm_suggest = perm_chain_suggest;
+    if (!s->retry_base_ms)
+        s->retry_base_ms = 500;
+    if (!s->kill_wait_ms)
+        s->kill_wait_ms = 5000;
+    if (!s->tool_host) {
+        c->own_host = (struct tool_host){.user = c, .todos = emit_todos};
+        s->tool_host = &c->own_host;
+    }
+}
+
+static void
+copy_settled(struct core *c, const struct engine_config *cfg)
+{
+    c->root = xstrdup(cfg->root ? cfg->root : cfg->cwd);
+    c->home = xstrdup(cfg->home ? cfg->home : "/");
+    c->config_dir = cfg->config_dir ? xstrdup(cfg->config_dir) : config_dir();
+    c->data_dir = cfg->data_dir ? xstrdup(cfg->data_dir) : config_data_dir();
+    c->original_cwd = xstrdup(cfg->cwd);
+    c->cwd = xstrdup(cfg->cwd);
+    c->cli_settings = xstrdup(cfg->cli_settings);
+    c->system_prompt = xstrdup(cfg->system_prompt);
+    c->append_system_prompt = xstrdup(cfg->append_system_prompt);
+    c->allowed_tools = strv_copy(cfg->allowed_tools);
+    c->disallowed_tools = strv_copy(cfg->disallowed_tools);
+    c->add_dirs = strv_copy(cfg->add_dirs);
+    c->child_env = childenv_make(cfg->environ);
+    c->mode = cfg->mode;
+    c->mode_scope = (enum scope)cfg->mode_scope;
+    c->interactive = cfg->interactive;
+    c->print_mode = cfg->print_mode;
+    c->bypass_allowed = cfg->bypass_allowed;
+    c->partial_raw = cfg->partial_raw;
+    c->trusted = cfg->trusted;
+    c->max_turns = cfg->max_turns;
+    c->max_retries = cfg->max_retries < 0 ? 10 : cfg->max_retries;
+    c->max_tokens = cfg->max_tokens;
+    c->max_budget_usd = cfg->max_budget_usd;
+}
+
+bool
+core_init(struct core *c, const struct engine_config *cfg, struct queue *out, struct waker *wake,
+          struct cancel *cancel, struct err *err)
+{
+    memset(c, 0, sizeof *c);
+    c->out = out;
+    c->wake = wake;
+    c->cancel = cancel;
+    c->provider = cfg->take_provider;
+    c->store = cfg->store;
+    state_init(&c->state);
+    prompt_init(&c->prompt);
+    passport_init(&c->passport);
+    buf_init(&c->saved_passport, BUF_MAX);
+    if (!cfg->cwd || !cfg->take_provider)
+        return err_set(err, ERR_INVALID, "the engine needs a working folder and a model provider");
+    copy_settled(c, cfg);
+    fill_seams(c, cfg->seams);
+    c->fallback_model = xstrdup(cfg->fallback_model);
+    c->model = xstrdup(cfg->model && cfg->model[0] ? cfg->model : c->provider->name);
+    c->info = catalog_find(c->model);
+    c->permit = permit_new(c);
+    c->pool = pool_new(wake);
+    c->executor = executor_new(c);
+    return true;
+}
+
+static void
+drop_session(struct core *c)
+{
+    journal_close(c->journal);
+    c->journal = NULL;
+    state_release(&c->state);
+    passport_release(&c->passport);
+    session_paths_release(&c->paths);
+    memset(&c->paths, 0, sizeof c->paths);
+    file_state_free(c->files);
+    c->files = NULL;
+    buf_clear(&c->saved_passport);
+}
+
+void
+core_release(struct core *c)
+{
+    executor_free(c->executor);
+    bool all_back = pool_free(c->pool, c->seams.kill_wait_ms);
+    permit_free(c->permit);
+    if (!all_back) {
+        /* A worker is still out there with what its job borrowed; the program is about to end, so that stays. */
+        c->files = NULL;
+        c->child_env = NULL;
+    }
+    drop_session(c);
+    prompt_release(&c->prompt);
+    buf_release(&c->saved_passport);
+    model_provider_free(c->provider);
+    char *strings[] = {c->root,         c->home,         c->config_dir,    c->data_dir,
+                       c->original_cwd, c->cli_settings, c->system_prompt, c->append_system_prompt,
+                       c->cwd,          c->model,        c->fallback_model};
+    for (size_t i = 0; i < ARRAY_LEN(strings); i++)
+        free(strings[i]);
+    strv_free(c->allowed_tools);
+    strv_free(c->disallowed_tools);
+    strv_free(c->add_dirs);
+    strv_free(c->child_env);
+}
+
+/* ---- events ---- */
+
+void
+core_emit(struct core *c, struct event *take_e)
+{
+    queue_push(c->out, take_e);
+}
+
+void
+core_notice(struct core *c, const char *fmt, ...)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vaddf(&b, fmt, ap);
+    va_end(ap);
+    struct event *e = event_new(EV_NOTICE);
+    e->u.notice.text = buf_take(&b);
+    core_emit(c, e);
+}
+
+void
+core_error(struct core *c, const struct err *err, const char *request_id)
+{
+    struct event *e = event_new(EV_ERROR);
+    e->u.error.err = *err;
+    e->u.error.request_id = request_id && request_id[0] ? xstrdup(request_id) : NULL;
+    log_warn("engine", "%s", err->text);
+    core_emit(c, e);
+}
+
+static char *
+tool_names(const struct core *c)
+{
+    struct buf out;
+    struct err err = {0};
+    buf_init(&out, BUF_MAX);
+    struct cJSON *tree = c->prompt.tools.len ? json_parse(buf_str(&c->prompt.tools), &err) : NULL;
+    struct jw w;
+    jw_init(&w, &out);
+    jw_array(&w);
+    for (const struct cJSON *t = json_first(tree); t; t = json_next(t))
+        jw_cstr(&w, json_cstr(t, "name", "?"));
+    jw_end(&w);
+    json_free(tree);
+    return buf_take(&out);
+}
+
+void
+core_emit_session(struct core *c, bool cleared)
+{
+    struct event *e = event_new(EV_SESSION);
+    e->u.session.id = xstrdup(c->session_id);
+    e->u.session.model = xstrdup(c->model);
+    e->u.session.cwd = xstrdup(c->cwd);
+    e->u.session.root = xstrdup(c->root);
+    e->u.session.version = xstrdup(YARE_VERSION);
+    e->u.session.provider = xstrdup(c->provider->name);
+    e->u.session.mode = c->mode;
+    e->u.session.resumed = c->resumed;
+    e->u.session.trusted = c->trusted;
+    e->u.session.cleared = cleared;
+    e->u.session.context_window = context_window(c);
+    e->u.session.tools_json = tool_names(c);
+    e->u.session.offline = strcmp(c->provider->name, "offline") == 0;
+    e->u.session.bypass_allowed = c->bypass_allowed;
+    core_emit(c, e);
+}
+
+void
+core_emit_user(struct core *c, const struct message *m, const char *text, bool replayed)
+{
+    struct event *e = event_new(EV_USER);
+    e->u.user.uuid = xstrdup(m->uuid);
+    e->u.user.text = xstrdup(text);
+    e->u.user.hidden = m->hidden;
+    e->u.user.replayed = replayed;
+    core_emit(c, e);
+}
+
+void
+core_emit_message(struct core *c, const struct message *m, const char *tool_results_json)
+{
+    struct event *e = event_new(EV_MESSAGE);
+    e->u.message.json = str_dup(m->json);
+    e->u.message.uuid = xstrdup(m->uuid);
+    e->u.message.assistant = m->role == ROLE_ASSISTANT;
+    e->u.message.hidden = m->hidden;
+    e->u.message.partial = m->partial;
+    e->u.message.tool_results_json = xstrdup(tool_results_json);
+    core_emit(c, e);
+}
+
+void
+core_set_mode(struct core *c, enum perm_mode mode)
+{
+    if (mode == PERM_BYPASS && !c->bypass_allowed) {
+        core_notice(c, "bypass is not available: start yare with --permission-mode bypass");
+        return;
+    }
+    c->mode = mode;
+    c->mode_scope = SCOPE_CLI; /* the person's own choice, in this session */
+    struct event *e = event_new(EV_MODE);
+    e->u.mode.mode = mode;
+    core_emit(c, e);
+    struct buf b;
+    buf_init(&b, 128);
+    buf_addf(&b, "\"mode\":\"%s\"", perm_mode_name(mode));
+    core_note(c, "mode", NULL, buf_str(&b));
+    buf_release(&b);
+}
+
+void
+core_set_model(struct core *c, const char *id_or_alias)
+{
+    const struct model_info *info = catalog_find(id_or_alias);
+    char *id = xstrdup(info ? info->id : id_or_alias);
+    free(c->model);
+    c->model = id;
+    c->info = info;
+    c->on_fallback = false;
+}

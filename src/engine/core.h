@@ -1,0 +1,100 @@
+#pragma once
+/*
+ * What one engine knows of its session, shared by the engine's own files (nothing outside src/engine includes this).
+ * It belongs to the engine thread; workers see only what a job carries. Strings are owned unless said otherwise.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cancel.h"
+#include "base/config.h"
+#include "base/queue.h"
+#include "engine/engine.h"
+#include "engine/prompt.h"
+#include "engine/state.h"
+#include "engine/usage.h"
+#include "engine/waker.h"
+#include "model/catalog.h"
+#include "model/stream.h"
+#include "store/journal.h"
+#include "store/session.h"
+#include "store/store.h"
+#include "tools/filestate.h"
+#include "tools/tool.h"
+
+struct permit;
+struct pool;
+struct executor;
+
+struct core {
+    struct queue *out;     /* events; borrowed */
+    struct waker *wake;    /* borrowed */
+    struct cancel *cancel; /* the session's token; borrowed */
+
+    /* Settled at start. */
+    struct engine_seams seams; /* every function set */
+    struct tool_host own_host;
+    struct model_provider *provider;
+    struct store *store; /* borrowed; may be NULL */
+    char *root, *home, *config_dir, *data_dir, *original_cwd;
+    char *cli_settings, *system_prompt, *append_system_prompt;
+    char **allowed_tools, **disallowed_tools, **add_dirs; /* NULL-terminated */
+    char **child_env;
+    enum scope mode_scope;
+    bool interactive, print_mode, bypass_allowed, partial_raw;
+    int max_turns, max_retries, max_tokens;
+    double max_budget_usd;
+
+    /* The session. */
+    char session_id[37];
+    struct session_paths paths;
+    struct journal *journal; /* NULL: opened with the first message */
+    struct passport passport;
+    struct buf saved_passport; /* the bytes in the store: only what changed is written */
+    char *cwd, *model, *fallback_model;
+    const struct model_info *info; /* NULL: not in the catalogue */
+    bool on_fallback, trusted, resumed;
+    enum perm_mode mode;
+    struct file_state *files;
+    struct prompt prompt;
+    struct usage_meter usage;
+    struct state state;
+
+    /* Services. */
+    struct permit *permit;
+    struct pool *pool;
+    struct executor *executor;
+};
+
+/* Everything but the session (core_session_new, core_session_resume). */
+bool core_init(struct core *c, const struct engine_config *cfg, struct queue *out,
+               struct waker *wake, struct cancel *cancel, struct err *err) MUST_CHECK;
+void core_release(struct core *c);
+
+/* A fresh session under `id` (NULL: made). Its journal is made with the first message. */
+void core_session_new(struct core *c, const char *id);
+/* Goes on with session `id`: opens the journal, reads and mends the messages. fork: its messages under a new id. */
+bool core_session_resume(struct core *c, const char *id, bool fork, struct err *err) MUST_CHECK;
+
+void core_emit(struct core *c, struct event *take_e);
+void core_notice(struct core *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void core_error(struct core *c, const struct err *err, const char *request_id);
+void core_emit_session(struct core *c, bool cleared);
+void core_set_mode(struct core *c, enum perm_mode mode);
+void core_set_model(struct core *c, const char *id_or_alias);
+
+/* Journals and appends a message; on failure nothing is appended and the message is freed. */
+bool core_append(struct core *c, const struct message *take_m, struct err *err) MUST_CHECK;
+/* Makes what was journalled durable; before a request leaves. */
+bool core_sync(struct core *c, struct err *err) MUST_CHECK;
+/* EV_USER for a user message, EV_MESSAGE for the stream of whole messages. */
+void core_emit_user(struct core *c, const struct message *m, const char *text, bool replayed);
+void core_emit_message(struct core *c, const struct message *m, const char *tool_results_json);
+/* A note in the journal; a failure is logged, it costs no turn. */
+void core_note(struct core *c, const char *type, const char *subtype, struct str members_json);
+/* Writes the passport to the store when it changed. */
+void core_save_passport(struct core *c, enum session_status status, const char *last_error);
+
+/* Copies of NULL-terminated lists (NULL gives an empty one). */
+char **strv_copy(const char *const *v);
+void strv_free(char **v);

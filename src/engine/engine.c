@@ -1,0 +1,261 @@
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/engine_private.h"
+#include "engine/executor.h"
+#include "model/provider.h"
+
+#define EVENTS_MAX 256
+
+static bool
+merge_events(void *last, void *item)
+{
+    return event_merge(last, item);
+}
+
+static void
+free_event(void *item)
+{
+    event_free(item);
+}
+
+/* ---- the thread ---- */
+
+static bool
+must_end(const struct engine *e)
+{
+    return e->quit || cancel_fired(e->cancel) != CANCEL_NONE;
+}
+
+/* A submit that will not run any more still gets its end. */
+static void
+drop_work(struct engine *e)
+{
+    struct work *w;
+    while ((w = ops_next_work(e)) != NULL) {
+        if (w->wants_result) {
+            struct event *ev = event_new(EV_RESULT);
+            ev->u.result.subtype = "error_during_execution";
+            ev->u.result.exit = "aborted_streaming";
+            ev->u.result.is_error = true;
+            ev->u.result.exit_code = cancel_fired(e->cancel) == CANCEL_TERM ? 143 : 130;
+            ev->u.result.cost_usd = e->core.usage.cost_usd;
+            core_emit(&e->core, ev);
+        }
+        work_free(w);
+    }
+}
+
+static void *
+engine_main(void *arg)
+{
+    struct engine *e = arg;
+    core_emit_session(&e->core, false);
+    if (e->core.resumed)
+        resume_replay(&e->core);
+    for (;;) {
+        waker_clear(&e->wake);
+        ops_drain(e);
+        if (must_end(e))
+            break;
+        struct work *w = ops_next_work(e);
+        if (w)
+            submit_run(e, w);
+        else
+            waker_wait(&e->wake, -1);
+    }
+    drop_work(e);
+    core_save_passport(&e->core, SESSION_IDLE, NULL);
+    struct err err = {0};
+    if (!core_sync(&e->core, &err))
+        core_error(&e->core, &err, NULL);
+    core_emit(&e->core, event_new(EV_CLOSED));
+    queue_close(e->out);
+    return NULL;
+}
+
+/* ---- turns ---- */
+
+struct cancel *
+engine_begin_turn(struct engine *e)
+{
+    struct cancel *turn = cancel_new(e->cancel);
+    pthread_mutex_lock(&e->lock);
+    e->turn = cancel_ref(turn);
+    pthread_mutex_unlock(&e->lock);
+    e->running = true;
+    return turn;
+}
+
+void
+engine_end_turn(struct engine *e)
+{
+    pthread_mutex_lock(&e->lock);
+    struct cancel *turn = e->turn;
+    e->turn = NULL;
+    pthread_mutex_unlock(&e->lock);
+    cancel_free(turn);
+    e->running = false;
+}
+
+void
+engine_publish_id(struct engine *e)
+{
+    ARRAY_GROW(e->ids, e->n_ids, e->cap_ids);
+    e->ids[e->n_ids] = xstrdup(e->core.session_id);
+    atomic_store(&e->id, e->ids[e->n_ids++]);
+}
+
+/* ---- start and end ---- */
+
+static void
+free_parts(struct engine *e)
+{
+    core_release(&e->core);
+    queue_free(e->out);
+    waker_release(&e->wake);
+    cancel_free(e->cancel);
+    for (size_t i = 0; i < e->n_inbox; i++)
+        op_free(e->inbox[i]);
+    free(e->inbox);
+    for (size_t i = 0; i < e->n_steer; i++)
+        free(e->steer[i]);
+    free(e->steer);
+    for (size_t i = 0; i < e->n_ids; i++)
+        free(e->ids[i]);
+    free(e->ids);
+    pthread_mutex_destroy(&e->lock);
+    free(e);
+}
+
+static bool
+open_session(struct engine *e, const struct engine_config *cfg, struct err *err)
+{
+    if (!cfg->resume_id) {
+        core_session_new(&e->core, cfg->session_id);
+        return true;
+    }
+    return core_session_resume(&e->core, cfg->resume_id, cfg->fork, err);
+}
+
+static bool
+start_thread(struct engine *e, struct err *err)
+{
+    /* Signals belong to the front end. */
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = pthread_create(&e->thread, NULL, engine_main, e);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc != 0)
+        return err_sys(err, rc, "cannot start the engine's thread");
+    e->has_thread = true;
+    return true;
+}
+
+struct engine *
+engine_start(const struct engine_config *cfg, struct err *err)
+{
+    struct engine *e = xcalloc(1, sizeof *e);
+    e->work_end = &e->work;
+    pthread_mutex_init(&e->lock, NULL);
+    e->out = queue_new(EVENTS_MAX, merge_events, free_event);
+    e->cancel = cancel_new(NULL);
+    bool ok = waker_init(&e->wake, err);
+    ok = core_init(&e->core, cfg, e->out, &e->wake, e->cancel, ok ? err : NULL) && ok;
+    ok = ok && open_session(e, cfg, err);
+    if (ok)
+        engine_publish_id(e);
+    if (ok && start_thread(e, err))
+        return e;
+    free_parts(e);
+    return NULL;
+}
+
+void
+engine_free(struct engine *e)
+{
+    if (!e)
+        return;
+    engine_stop(e);
+    struct event *ev;
+    while ((ev = engine_next_event(e, -1)) != NULL)
+        event_free(ev);
+    pthread_join(e->thread, NULL);
+    free_parts(e);
+}
+
+/* ---- from any thread ---- */
+
+void
+engine_post(struct engine *e, struct op *take_op)
+{
+    pthread_mutex_lock(&e->lock);
+    bool ok = !e->closed && e->n_inbox < INBOX_MAX;
+    if (ok) {
+        ARRAY_GROW(e->inbox, e->n_inbox, e->cap_inbox);
+        e->inbox[e->n_inbox++] = take_op;
+    } else {
+        e->overflow = true;
+    }
+    pthread_mutex_unlock(&e->lock);
+    if (!ok)
+        op_free(take_op);
+    waker_signal(&e->wake);
+}
+
+void
+engine_cancel(struct engine *e, enum cancel_reason reason)
+{
+    if (reason == CANCEL_TERM) {
+        cancel_fire(e->cancel, reason);
+    } else {
+        pthread_mutex_lock(&e->lock);
+        struct cancel *turn = e->turn ? cancel_ref(e->turn) : NULL;
+        pthread_mutex_unlock(&e->lock);
+        if (turn)
+            cancel_fire(turn, reason);
+        cancel_free(turn);
+    }
+    waker_signal(&e->wake);
+}
+
+void
+engine_stop(struct engine *e)
+{
+    pthread_mutex_lock(&e->lock);
+    e->closed = true;
+    pthread_mutex_unlock(&e->lock);
+    engine_cancel(e, CANCEL_TERM);
+}
+
+/* ---- for the reader ---- */
+
+struct event *
+engine_next_event(struct engine *e, int timeout_ms)
+{
+    struct event *ev = queue_pop(e->out);
+    if (ev)
+        return ev;
+    if (!queue_wait(e->out, timeout_ms))
+        return NULL;
+    return queue_pop(e->out);
+}
+
+int
+engine_event_fd(struct engine *e)
+{
+    return queue_fd(e->out);
+}
+
+const char *
+engine_session_id(const struct engine *e)
+{
+    return atomic_load(&((struct engine *)(uintptr_t)e)->id);
+}

@@ -1,0 +1,75 @@
+#pragma once
+/*
+ * The engine's own struct, for engine.c, ops.c, submit.c and the loop. Which thread may touch what stands at each part.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "engine/core.h"
+#include "engine/engine.h"
+
+/* Ops that wait to be looked at; what comes past it is dropped and told. */
+#define INBOX_MAX 4096
+/* Prompts that wait for the running one. */
+#define WORK_MAX 256
+
+enum work_kind { WORK_PROMPT, WORK_SHELL, WORK_COMMAND };
+struct work {
+    enum work_kind kind;
+    char *text;
+    bool wants_result; /* it came as a submit: EV_RESULT follows */
+    struct work *next;
+};
+
+struct engine {
+    /* Any thread. */
+    struct queue *out;
+    struct waker wake;
+    struct cancel *cancel;    /* the session's token */
+    _Atomic(const char *) id; /* of the session, one of ids[] */
+
+    pthread_mutex_t lock; /* guards up to the next part */
+    struct op **inbox;
+    size_t n_inbox, cap_inbox;
+    bool overflow, closed;
+    struct cancel *turn; /* of the running submit; NULL: none */
+
+    /* Engine thread. */
+    struct core core;
+    struct work *work, **work_end;
+    size_t n_work;
+    char **steer; /* typed while the turn runs; join after the running tool batch */
+    size_t n_steer, cap_steer;
+    bool quit, running;
+    char **ids; /* every id this engine had: a reader may still hold one */
+    size_t n_ids, cap_ids;
+    pthread_t thread;
+    bool has_thread;
+};
+
+/* engine.c */
+void engine_publish_id(struct engine *e);
+struct cancel *engine_begin_turn(struct engine *e); /* the token, yours too */
+void engine_end_turn(struct engine *e);
+
+/* ops.c: looks at what is in the inbox; prompts are queued, the rest is done. */
+void ops_drain(struct engine *e);
+void ops_queue_work(struct engine *e, enum work_kind kind, const char *text, bool wants_result,
+                    bool in_front);
+struct work *ops_next_work(struct engine *e); /* yours; NULL: none */
+void work_free(struct work *w);
+
+/* command.c: a slash command; may it run beside a turn? */
+bool command_is_known(struct str line);
+bool command_is_immediate(struct str line); /* also an unknown one: it is answered at once */
+void command_run(struct engine *e, const char *line);
+
+/* query.c */
+void query_answer(struct engine *e, const struct op *op);
+
+/* submit.c */
+void submit_run(struct engine *e, struct work *take_w);
+
+/* resume.c: the history as events, so that panes show it. */
+void resume_replay(struct core *c);

@@ -1,0 +1,409 @@
+#include "engine/executor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "engine/context.h"
+#include "engine/executor_call.h"
+
+struct executor *
+executor_new(struct core *c)
+{
+    struct executor *x = xcalloc(1, sizeof *x);
+    x->core = c;
+    x->cwd_gen = 1;
+    return x;
+}
+
+static void
+clear(struct executor *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        call_release(&x->calls[i]);
+    x->n = 0;
+    free(x->failed);
+    x->failed = NULL;
+    cancel_free(x->batch);
+    x->batch = NULL;
+}
+
+void
+executor_free(struct executor *x)
+{
+    if (!x)
+        return;
+    clear(x);
+    free(x->calls);
+    free(x);
+}
+
+void
+executor_begin(struct executor *x, struct cancel *turn, bool person)
+{
+    clear(x);
+    x->batch = cancel_new(turn);
+    x->person = person;
+}
+
+static struct call *
+find_call(struct executor *x, struct str id)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (str_is(id, x->calls[i].id))
+            return &x->calls[i];
+    return NULL;
+}
+
+void
+executor_add(struct executor *x, struct str id, struct str name, struct str input, bool bad_input)
+{
+    if (find_call(x, id)) {
+        log_warn("executor",
+                 "the model used one tool_use id twice in a message; the second is left out");
+        return;
+    }
+    ARRAY_GROW(x->calls, x->n, x->cap);
+    call_open(x, &x->calls[x->n], id, name, input, bad_input);
+    x->n++;
+    executor_pump(x);
+}
+
+/* ---- pumping ---- */
+
+static bool
+collect(struct executor *x)
+{
+    bool any = false;
+    struct job *j;
+    while ((j = pool_take_done(x->core->pool)) != NULL) {
+        struct call *c = NULL;
+        for (size_t i = 0; i < x->n && !c; i++)
+            if (x->calls[i].job == j)
+                c = &x->calls[i];
+        if (c) {
+            call_take_job(x, c, j);
+            any = true;
+            continue;
+        }
+        struct err err = {0};
+        if (state_handle_tool_result(&x->core->state, str_from(j->ctx.tool_use_id), &err))
+            log_error("executor", "an answer of '%s' came without its call", j->ctx.tool_use_id);
+        else
+            log_warn("executor", "%s", err.text);
+        job_free(j);
+    }
+    return any;
+}
+
+/* What holds whom, gathered while the calls are walked in order. */
+struct holds {
+    bool running;   /* something runs */
+    bool exclusive; /* ... that must be alone */
+    bool parked;    /* a call before this one asks */
+    bool barrier;   /* an unsafe call before this one waits for its turn */
+};
+
+static bool
+may_start(struct holds *h, bool safe)
+{
+    if (safe)
+        return !h->exclusive && !h->barrier;
+    if (!h->running && !h->parked && !h->barrier)
+        return true;
+    /* Behind a parked call later safe ones may pass; behind a mere queue they may not, or it would starve. */
+    if (!h->parked)
+        h->barrier = true;
+    return false;
+}
+
+static bool
+start_what_may(struct executor *x)
+{
+    struct holds h = {0};
+    bool any = false;
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->calls[i].state != TOOL_RUNNING)
+            continue;
+        h.running = true;
+        h.exclusive |= !call_is_safe(x, &x->calls[i]);
+    }
+    for (size_t i = 0; i < x->n; i++) {
+        struct call *c = &x->calls[i];
+        if (c->state == TOOL_ASKING)
+            h.parked = true;
+        if (c->state != TOOL_WAITING)
+            continue;
+        bool safe = call_is_safe(x, c);
+        if (!may_start(&h, safe))
+            continue;
+        call_start(x, c);
+        any = true;
+        h.running |= c->state == TOOL_RUNNING;
+        h.exclusive |= c->state == TOOL_RUNNING && !safe;
+        h.parked |= c->state == TOOL_ASKING;
+    }
+    return any;
+}
+
+/* After a sibling failed: what has not started is answered at once. */
+static void
+drop_siblings(struct executor *x)
+{
+    if (!x->failed)
+        return;
+    for (size_t i = 0; i < x->n; i++) {
+        struct call *c = &x->calls[i];
+        if (c->state == TOOL_ASKING)
+            permit_abort(x->core->permit, c->ask_id);
+        if (c->state == TOOL_ASKING || c->state == TOOL_WAITING)
+            call_cancelled(x, c, CANCEL_SIBLING);
+    }
+}
+
+void
+executor_pump(struct executor *x)
+{
+    bool more = true;
+    while (more) {
+        more = collect(x);
+        drop_siblings(x);
+        more |= start_what_may(x);
+    }
+}
+
+bool
+executor_done(const struct executor *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (call_is_open(&x->calls[i]))
+            return false;
+    return true;
+}
+
+size_t
+executor_len(const struct executor *x)
+{
+    return x->n;
+}
+
+bool
+executor_started(const struct executor *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->calls[i].ran || !call_is_open(&x->calls[i]))
+            return true;
+    return false;
+}
+
+/* ---- the end of a batch ---- */
+
+static bool
+any_running(const struct executor *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->calls[i].state == TOOL_RUNNING)
+            return true;
+    return false;
+}
+
+static void
+wait_for_workers(struct executor *x)
+{
+    int64_t until = clock_mono_ms() + x->core->seams.kill_wait_ms;
+    collect(x);
+    while (any_running(x)) {
+        int64_t left = until - clock_mono_ms();
+        if (left <= 0)
+            return;
+        if (waker_wait(x->core->wake, (int)left))
+            waker_clear(x->core->wake);
+        collect(x);
+    }
+    /* Ops that came meanwhile are looked at by the engine's own loop. */
+    waker_signal(x->core->wake);
+}
+
+void
+executor_abort(struct executor *x, enum cancel_reason reason)
+{
+    if (!x->batch)
+        return;
+    cancel_fire(x->batch, reason);
+    for (size_t i = 0; i < x->n; i++) {
+        struct call *c = &x->calls[i];
+        if (c->state == TOOL_ASKING)
+            permit_abort(x->core->permit, c->ask_id);
+        if (c->state == TOOL_ASKING || c->state == TOOL_WAITING)
+            call_cancelled(x, c, reason);
+    }
+    wait_for_workers(x);
+    for (size_t i = 0; i < x->n; i++)
+        if (call_is_open(&x->calls[i]))
+            call_cancelled(x, &x->calls[i], reason);
+}
+
+void
+executor_discard(struct executor *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        struct call *c = &x->calls[i];
+        if (c->state == TOOL_ASKING)
+            permit_abort(x->core->permit, c->ask_id);
+        if (call_is_open(c))
+            call_answer(x, c, TOOL_CANCELLED,
+                        "the connection broke; the answer is asked for again");
+        state_call_forget(&x->core->state, str_from(c->id));
+    }
+    clear(x);
+}
+
+static void
+add_result(struct call *c, struct message_builder *b)
+{
+    const struct tool_result *r = &c->result;
+    if (r->image.len && !r->is_error)
+        message_add_tool_result_image(b, str_from(c->id), str_from(r->image_type),
+                                      buf_str(&r->image));
+    else
+        message_add_tool_result(b, str_from(c->id), buf_str(&r->text), r->is_error);
+}
+
+/* E0 over the batch: each result within its cap, all of them within the message's. */
+static void
+budget(struct executor *x)
+{
+    size_t *lens = xcalloc(x->n + 1, sizeof *lens);
+    for (size_t i = 0; i < x->n; i++)
+        lens[i] = x->calls[i].repeat ? 0 : x->calls[i].result.text.len;
+    int64_t cap = context_result_cap(lens, x->n);
+    free(lens);
+    const struct tool_ctx ctx = {.session_id = x->core->session_id,
+                                 .spill_dir = x->core->paths.spill};
+    for (size_t i = 0; i < x->n; i++) {
+        struct tool_ctx one = ctx;
+        one.tool_use_id = x->calls[i].id;
+        struct tool_result *r = &x->calls[i].result;
+        int64_t before = (int64_t)r->text.len;
+        if (before <= cap)
+            continue;
+        tool_result_cap(&one, r, cap);
+        x->core->state.budget_saved += before - (int64_t)r->text.len;
+    }
+}
+
+void
+executor_results(struct executor *x, struct message_builder *b, struct buf *ret_json)
+{
+    budget(x);
+    struct jw w;
+    jw_init(&w, ret_json);
+    jw_array(&w);
+    for (size_t i = 0; i < x->n; i++) {
+        struct call *c = &x->calls[i];
+        add_result(c, b);
+        if (c->result.data.len)
+            jw_raw(&w, buf_str(&c->result.data));
+        else
+            jw_null(&w);
+    }
+    jw_end(&w);
+    clear(x);
+}
+
+void
+executor_person_result(struct executor *x, struct buf *ret_text, bool *ret_error)
+{
+    budget(x);
+    *ret_error = x->n && x->calls[0].result.is_error;
+    if (x->n)
+        buf_add_str(ret_text, buf_str(&x->calls[0].result.text));
+    clear(x);
+}
+
+/* ---- ops ---- */
+
+/* The edited input in the place of the call's own; false: it is no valid input, the ask stays. */
+static bool
+take_edit(struct executor *x, struct call *c, const char *edited)
+{
+    struct err err = {0};
+    struct cJSON *tree = json_parse(str_from(edited), &err);
+    if (tree && !json_is_object(tree))
+        err_set(&err, ERR_INVALID, "the edited input is no JSON object");
+    if (!tree || !json_is_object(tree) || !tool_validate(c->tool, tree, &err)) {
+        json_free(tree);
+        err_wrap(&err, "the edited call was not accepted");
+        core_error(x->core, &err, NULL);
+        return false;
+    }
+    json_free(c->tree);
+    c->tree = tree;
+    free(c->input);
+    c->input = xstrdup(edited);
+    c->edited = true;
+    c->safe_gen = 0;
+    return true;
+}
+
+void
+executor_answer(struct executor *x, const struct op *op)
+{
+    struct call *c = NULL;
+    for (size_t i = 0; i < x->n && !c; i++)
+        if (x->calls[i].state == TOOL_ASKING && x->calls[i].ask_id == op->perm.ask_id)
+            c = &x->calls[i];
+    if (!c) {
+        core_notice(x->core, "that request is closed already; the answer changed nothing");
+        return;
+    }
+    const char *edit = op->perm.answer == PERM_ANSWER_NO ? NULL : op->perm.edited_input;
+    bool edited = edit && strcmp(edit, c->input) != 0;
+    if (edited && !take_edit(x, c, edit))
+        return;
+    struct permit_call pc = call_permit(x, c);
+    struct buf reason;
+    uint64_t ask_id = 0;
+    buf_init(&reason, 8192);
+    enum permit_verdict v = permit_answer(x->core->permit, op, &pc, edited, &reason, &ask_id);
+    call_settle(x, c, v, buf_str(&reason), ask_id);
+    buf_release(&reason);
+    if (op->perm.answer == PERM_ANSWER_ALWAYS)
+        executor_reconsider(x); /* the new rule may cover others that wait */
+    executor_pump(x);
+}
+
+void
+executor_reconsider(struct executor *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        struct call *c = &x->calls[i];
+        if (c->state != TOOL_ASKING)
+            continue;
+        struct permit_call pc = call_permit(x, c);
+        struct buf reason;
+        buf_init(&reason, 8192);
+        enum permit_verdict v = permit_reconsider(x->core->permit, c->ask_id, &pc, &reason);
+        call_settle(x, c, v, buf_str(&reason), c->ask_id);
+        buf_release(&reason);
+    }
+    if (x->n)
+        executor_pump(x);
+}
+
+bool
+executor_stop_call(struct executor *x, struct str id)
+{
+    struct call *c = find_call(x, id);
+    if (!c || !call_is_open(c))
+        return false;
+    cancel_fire(c->cancel, CANCEL_STOP);
+    if (c->state == TOOL_ASKING)
+        permit_abort(x->core->permit, c->ask_id);
+    if (c->state != TOOL_RUNNING)
+        call_cancelled(x, c, CANCEL_STOP);
+    executor_pump(x);
+    return true;
+}

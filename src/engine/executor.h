@@ -1,0 +1,48 @@
+#pragma once
+/*
+ * The streaming tool executor (MISSION D6). A call starts when its block is complete, while the model still talks;
+ * concurrency-safe calls overlap, others run alone and in order; a parked call (it asks) holds only the unsafe ones behind it.
+ * Whatever happens, each tool_use gets exactly one tool_result, in order. Engine thread only; tools run in the pool.
+ *
+ *     executor_begin(x, turn_token, false);
+ *     executor_add(x, id, name, input, bad);   // for each complete block
+ *     while (!executor_done(x)) { wait for the waker; executor_pump(x); }
+ *     executor_results(x, builder, &json);     // and the batch is over
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/cancel.h"
+#include "base/message.h"
+
+struct core;
+struct op;
+struct executor;
+
+struct executor *executor_new(struct core *c);
+void executor_free(struct executor *x);
+
+/* A new batch under the turn's token. person: typed by the person. */
+void executor_begin(struct executor *x, struct cancel *turn, bool person);
+/* bad_input: the bytes were no JSON object. */
+void executor_add(struct executor *x, struct str id, struct str name, struct str input,
+                  bool bad_input);
+/* Takes in finished calls and starts what may start. */
+void executor_pump(struct executor *x);
+bool executor_done(const struct executor *x);
+size_t executor_len(const struct executor *x);
+bool executor_started(const struct executor *x); /* some call ran or was answered */
+
+/* Cancels what runs, answers every open call with why in words, and waits a bounded time for the workers. */
+void executor_abort(struct executor *x, enum cancel_reason reason);
+/* Drops the batch without answers: the stream it came from is tried again. Only when nothing started. */
+void executor_discard(struct executor *x);
+/* Appends the results in order to `b` (budgeted, E0); ret_json: array of the SURFACE 7.2 objects. Ends the batch. */
+void executor_results(struct executor *x, struct message_builder *b, struct buf *ret_json);
+/* The text result of the only call of a person's batch; ends the batch. */
+void executor_person_result(struct executor *x, struct buf *ret_text, bool *ret_error);
+
+void executor_answer(struct executor *x, const struct op *op); /* OP_PERM_ANSWER */
+void executor_reconsider(struct executor *x);                  /* mode, rules or trust changed */
+bool executor_stop_call(struct executor *x, struct str id);    /* OP_STOP_TOOL */

@@ -1,0 +1,460 @@
+#include "engine/executor_call.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/record.h"
+
+#define SHOWN_MAX ((size_t)64 << 10)
+
+bool
+call_is_open(const struct call *c)
+{
+    return c->state == TOOL_WAITING || c->state == TOOL_ASKING || c->state == TOOL_RUNNING;
+}
+
+void
+call_release(struct call *c)
+{
+    free(c->id);
+    free(c->name);
+    free(c->input);
+    json_free(c->tree);
+    cancel_free(c->cancel);
+    tool_result_release(&c->result);
+}
+
+struct permit_call
+call_permit(const struct executor *x, const struct call *c)
+{
+    return (struct permit_call){
+        .id = c->id,
+        .tool = c->tool,
+        .input = c->tree,
+        .raw = str_from(c->input),
+        .person = x->person,
+    };
+}
+
+/* ---- events ---- */
+
+static struct event *
+tool_event(const struct call *c, enum event_phase phase)
+{
+    struct event *e = event_new(EV_TOOL);
+    e->phase = phase;
+    e->u.tool.id = xstrdup(c->id);
+    e->u.tool.name = xstrdup(c->tool ? c->tool->name : c->name);
+    e->u.tool.state = c->state;
+    return e;
+}
+
+static void
+emit_start(struct executor *x, const struct call *c)
+{
+    struct event *e = tool_event(c, PHASE_START);
+    struct buf what;
+    buf_init(&what, 4096);
+    if (c->tool && c->tree && c->tool->describe)
+        c->tool->describe(c->tree, x->core->cwd, &what);
+    e->u.tool.what = buf_take(&what);
+    e->u.tool.input = xstrdup(c->input);
+    core_emit(x->core, e);
+}
+
+static void
+set_state(struct executor *x, struct call *c, enum tool_state state)
+{
+    c->state = state;
+    core_emit(x->core, tool_event(c, PHASE_DELTA));
+}
+
+static bool
+looks_like_diff(struct str s)
+{
+    return str_starts(s, "@@ ") || str_starts(s, "--- ");
+}
+
+static void
+emit_end(struct executor *x, const struct call *c)
+{
+    struct event *e = tool_event(c, PHASE_END);
+    struct str shown = buf_str(c->result.display.len ? &c->result.display : &c->result.text);
+    e->u.tool.output = str_dup(str_sub(shown, 0, SHOWN_MAX));
+    e->u.tool.summary = xstrdup(c->result.summary);
+    e->u.tool.is_diff = looks_like_diff(shown);
+    e->u.tool.is_error = c->result.is_error;
+    e->u.tool.bytes = (int64_t)c->result.text.len;
+    e->u.tool.elapsed_ms = c->ended_ms - c->started_ms;
+    core_emit(x->core, e);
+}
+
+/* ---- the one result ---- */
+
+static void
+record_result(struct executor *x, const struct call *c)
+{
+    const struct record_field f[] = {
+        REC_S("tool_name", c->tool ? c->tool->name : c->name),
+        REC_S("state", tool_state_name(c->state)),
+        REC_B("success", !c->result.is_error),
+        REC_I("duration_ms", c->ended_ms - c->started_ms),
+        REC_SECRET("tool_input", c->input),
+    };
+    record_event("tool_result", x->core->session_id, f, ARRAY_LEN(f));
+}
+
+/* The result stands in c->result. The guard refuses a second one, so nothing late can pollute the session. */
+static void
+finish(struct executor *x, struct call *c, enum tool_state state)
+{
+    struct err err = {0};
+    if (!c->ended_ms)
+        c->ended_ms = clock_mono_ms();
+    if (!c->repeat && !state_handle_tool_result(&x->core->state, str_from(c->id), &err))
+        log_warn("executor", "%s", err.text);
+    c->state = state;
+    c->job = NULL;
+    c->ask_id = 0;
+    x->core->passport.tool_ms += c->ran ? c->ended_ms - c->started_ms : 0;
+    emit_end(x, c);
+    record_result(x, c);
+}
+
+void
+call_answer(struct executor *x, struct call *c, enum tool_state state, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    buf_clear(&c->result.text);
+    buf_vaddf(&c->result.text, fmt, ap);
+    va_end(ap);
+    c->result.is_error = true;
+    finish(x, c, state);
+}
+
+void
+call_cancelled(struct executor *x, struct call *c, enum cancel_reason reason)
+{
+    const char *when = c->ran ? "before it finished" : "before it ran";
+    const char *text = NULL;
+    switch (reason) {
+    case CANCEL_SIBLING:
+        call_answer(x, c, TOOL_CANCELLED,
+                    "cancelled %s: another call of the same batch failed (%s)", when,
+                    x->failed ? x->failed : "a shell command");
+        return;
+    case CANCEL_TERM:
+        text = "interrupted: yare was ended";
+        break;
+    case CANCEL_STOP:
+        text = "stopped by the person";
+        break;
+    case CANCEL_TIMEOUT:
+        text = "timed out";
+        break;
+    case CANCEL_USER:
+    case CANCEL_NONE:
+        text = "interrupted by the person";
+        break;
+    }
+    call_answer(x, c, TOOL_CANCELLED, "%s %s", text, when);
+}
+
+/* ---- opening ---- */
+
+static void
+use_stored(struct executor *x, struct call *c)
+{
+    const struct block *b = state_answer(&x->core->state, str_from(c->id));
+    c->repeat = true;
+    if (b)
+        buf_add_str(&c->result.text, b->text);
+    c->result.is_error = b && b->is_error;
+    finish(x, c, TOOL_DONE);
+}
+
+static void
+check_input(struct executor *x, struct call *c, bool bad_input)
+{
+    struct err err = {0};
+    if (!c->tool) {
+        call_answer(x, c, TOOL_FAILED, "there is no tool '%s'; use one of those that were declared",
+                    c->name);
+        return;
+    }
+    c->tree = bad_input ? NULL : json_parse(str_from(c->input), &err);
+    if (!c->tree || !json_is_object(c->tree)) {
+        call_answer(x, c, TOOL_FAILED,
+                    "the input of %s is no JSON object%s%s; send it again, complete", c->tool->name,
+                    err.text[0] ? ": " : "", err.text);
+        return;
+    }
+    if (!tool_validate(c->tool, c->tree, &err))
+        call_answer(x, c, TOOL_FAILED, "wrong input for %s: %s", c->tool->name, err.text);
+}
+
+void
+call_open(struct executor *x, struct call *c, struct str id, struct str name, struct str input,
+          bool bad_input)
+{
+    memset(c, 0, sizeof *c);
+    tool_result_init(&c->result);
+    c->id = str_dup(id);
+    c->name = str_dup(name);
+    c->input = str_dup(input.len ? input : STR("{}"));
+    c->state = TOOL_WAITING;
+    c->started_ms = clock_mono_ms();
+    c->cancel = cancel_new(x->batch);
+    c->tool = x->core->seams.tool_find(name);
+    enum call_entry entry = state_call_open(&x->core->state, id, name, str_from(c->input));
+    if (!bad_input && c->tool)
+        c->tree = json_parse(str_from(c->input), NULL);
+    emit_start(x, c);
+    json_free(c->tree);
+    c->tree = NULL;
+    if (entry == CALL_REPEAT) {
+        use_stored(x, c);
+    } else if (entry == CALL_CONFLICT) {
+        c->repeat = true;
+        call_answer(x, c, TOOL_FAILED,
+                    "the tool_use id '%s' was used for another call; make the call again", c->id);
+    } else {
+        check_input(x, c, bad_input);
+    }
+}
+
+/* A command that changes the folder must not overlap, whatever else it does. */
+static bool
+names_cd(struct str command)
+{
+    for (size_t i = 0; i + 1 < command.len; i++) {
+        if (command.ptr[i] == 'c' && command.ptr[i + 1] == 'd')
+            return true;
+        if (str_starts(str_sub(command, i, 5), "pushd") ||
+            str_starts(str_sub(command, i, 4), "popd"))
+            return true;
+    }
+    return false;
+}
+
+bool
+call_is_safe(struct executor *x, struct call *c)
+{
+    if (c->tool->flags & TOOL_CONCURRENCY_SAFE)
+        return true;
+    if (!(c->tool->flags & TOOL_SHELL) || x->person)
+        return false;
+    if (c->safe_gen != x->cwd_gen) {
+        struct permit_call pc = call_permit(x, c);
+        c->safe =
+            !names_cd(json_str(c->tree, "command")) && permit_is_read_only(x->core->permit, &pc);
+        c->safe_gen = x->cwd_gen;
+    }
+    return c->safe;
+}
+
+/* ---- running ---- */
+
+static void
+report_progress(void *user, struct str last_line, int64_t bytes)
+{
+    struct job *j = user;
+    struct event *e = event_new(EV_TOOL);
+    e->phase = PHASE_DELTA;
+    e->u.tool.id = xstrdup(j->ctx.tool_use_id);
+    e->u.tool.name = xstrdup(j->tool->name);
+    e->u.tool.state = TOOL_RUNNING;
+    e->u.tool.output = str_dup(str_sub(last_line, 0, 4096));
+    e->u.tool.bytes = bytes;
+    e->u.tool.elapsed_ms = clock_mono_ms() - j->started_ms;
+    /* Progress never holds a tool up: where the reader is behind, this line is left out. */
+    if (!queue_try_push(j->out, e))
+        event_free(e);
+}
+
+static char *
+get_variable(void *user, const char *name)
+{
+    struct job *j = user;
+    if (!j->store)
+        return NULL;
+    char *key = xasprintf("var:%s:%s", j->ctx.session_id, name);
+    struct buf value;
+    uint64_t version = 0;
+    struct err err = {0};
+    buf_init(&value, BUF_MAX);
+    char *out = NULL;
+    if (!store_get(j->store, key, &value, &version, &err))
+        log_warn("executor", "%s", err.text);
+    else if (version)
+        out = buf_take(&value);
+    buf_release(&value);
+    free(key);
+    return out;
+}
+
+static const char *
+own(struct job *j, size_t i, const char *s)
+{
+    return j->strings[i] = xstrdup(s);
+}
+
+static struct job *
+make_job(struct executor *x, struct call *c)
+{
+    const struct core *core = x->core;
+    struct job *j = job_new();
+    j->tool = c->tool;
+    j->input = xstrdup(c->input);
+    j->out = core->out;
+    j->store = core->store;
+    j->ctx = (struct tool_ctx){
+        .session_id = own(j, 0, core->session_id),
+        .tool_use_id = own(j, 1, c->id),
+        .root = own(j, 2, core->root),
+        .cwd = own(j, 3, core->cwd),
+        .home = own(j, 4, core->home),
+        .spill_dir = own(j, 5, core->paths.spill),
+        .child_env = (const char *const *)core->child_env,
+        .files = core->files,
+        .cancel = cancel_ref(c->cancel),
+        .progress = report_progress,
+        .get_variable = get_variable,
+        .user = j,
+        .host = core->seams.tool_host,
+    };
+    return j;
+}
+
+static void
+run(struct executor *x, struct call *c)
+{
+    c->ran = true;
+    c->started_ms = clock_mono_ms();
+    c->job = make_job(x, c);
+    set_state(x, c, TOOL_RUNNING);
+    pool_submit(x->core->pool, c->job);
+}
+
+void
+call_settle(struct executor *x, struct call *c, enum permit_verdict v, struct str reason,
+            uint64_t ask_id)
+{
+    switch (v) {
+    case PERMIT_ALLOW:
+        c->approved = true;
+        c->ask_id = 0;
+        if (c->state == TOOL_ASKING)
+            c->state = TOOL_WAITING; /* it starts when its turn comes */
+        break;
+    case PERMIT_PARKED:
+        c->ask_id = ask_id;
+        if (c->state != TOOL_ASKING)
+            set_state(x, c, TOOL_ASKING);
+        break;
+    case PERMIT_DENY:
+        call_answer(x, c, TOOL_DENIED, "%.*s", (int)reason.len, reason.ptr);
+        break;
+    }
+}
+
+void
+call_start(struct executor *x, struct call *c)
+{
+    enum cancel_reason fired = cancel_fired(c->cancel);
+    if (fired != CANCEL_NONE) {
+        call_cancelled(x, c, fired);
+        return;
+    }
+    if (!c->approved) {
+        struct permit_call pc = call_permit(x, c);
+        struct buf reason;
+        uint64_t ask_id = 0;
+        buf_init(&reason, 8192);
+        enum permit_verdict v = permit_judge(x->core->permit, &pc, &reason, &ask_id);
+        call_settle(x, c, v, buf_str(&reason), ask_id);
+        buf_release(&reason);
+    }
+    if (c->state == TOOL_WAITING)
+        run(x, c);
+}
+
+/* ---- coming back ---- */
+
+static void
+take_cwd(struct executor *x, struct call *c)
+{
+    if (!c->result.new_cwd || strcmp(c->result.new_cwd, x->core->cwd) == 0)
+        return;
+    free(x->core->cwd);
+    x->core->cwd = xstrdup(c->result.new_cwd);
+    x->cwd_gen++;
+}
+
+/* Cancelled in mid-run: what it had printed is worth keeping. */
+static void
+finish_interrupted(struct executor *x, struct call *c, enum cancel_reason reason)
+{
+    struct buf partial = c->result.text;
+    buf_init(&c->result.text, partial.max ? partial.max : BUF_MAX);
+    struct buf said;
+    buf_init(&said, 1024);
+    const char *who = reason == CANCEL_SIBLING ? "cancelled: another call of the same batch failed"
+                      : reason == CANCEL_TERM  ? "interrupted: yare was ended"
+                      : reason == CANCEL_STOP  ? "stopped by the person"
+                                               : "interrupted by the person";
+    buf_addf(&said, "%s before it finished", who);
+    struct str kept = str_trim(buf_str(&partial));
+    buf_add_str(&c->result.text, buf_str(&said));
+    if (kept.len) {
+        buf_adds(&c->result.text, "\nwhat it had said until then:\n");
+        buf_add_str(&c->result.text, kept);
+    }
+    c->result.is_error = true;
+    buf_release(&partial);
+    buf_release(&said);
+    finish(x, c, TOOL_CANCELLED);
+}
+
+static void
+note_edit(struct call *c)
+{
+    if (!c->edited)
+        return;
+    buf_addf(&c->result.text, "\n[the person changed the input of this call to %s]", c->input);
+}
+
+/* A shell command that failed takes the rest of its batch along: what they were for is in doubt. */
+static void
+cancel_siblings(struct executor *x, const struct call *c)
+{
+    if (!(c->tool->flags & TOOL_SHELL) || !c->result.is_error || c->result.benign || x->failed)
+        return;
+    x->failed = xstrdup(c->result.summary[0] ? c->result.summary : c->name);
+    cancel_fire(x->batch, CANCEL_SIBLING);
+}
+
+void
+call_take_job(struct executor *x, struct call *c, struct job *take_j)
+{
+    tool_result_release(&c->result);
+    c->result = take_j->result;
+    tool_result_init(&take_j->result);
+    c->started_ms = take_j->started_ms;
+    c->ended_ms = take_j->ended_ms;
+    job_free(take_j);
+    enum cancel_reason fired = cancel_fired(c->cancel);
+    if (fired != CANCEL_NONE && c->result.is_error) {
+        finish_interrupted(x, c, fired);
+        return;
+    }
+    take_cwd(x, c);
+    note_edit(c);
+    cancel_siblings(x, c);
+    finish(x, c, c->result.is_error ? TOOL_FAILED : TOOL_DONE);
+}

@@ -1,0 +1,321 @@
+#include "engine/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/context.h"
+#include "engine/loop_private.h"
+
+/* ---- the machine ---- */
+
+static const struct {
+    const char *name;
+    enum flow (*run)(struct loop *l, struct round *r);
+} steps[] = {
+    {"context", step_context}, {"request", step_request}, {"stream", step_stream},
+    {"tools", step_tools},     {"decide", step_decide},
+};
+
+static void
+emit_turn(struct loop *l, enum event_phase phase)
+{
+    struct event *e = event_new(EV_TURN);
+    e->phase = phase;
+    e->u.turn.n = l->core->state.turn;
+    core_emit(l->core, e);
+}
+
+static enum flow
+run_round(struct loop *l)
+{
+    struct round r = {0};
+    enum flow f = FLOW_NEXT;
+    l->core->state.turn++;
+    emit_turn(l, PHASE_START);
+    for (size_t i = 0; i < ARRAY_LEN(steps) && f == FLOW_NEXT; i++) {
+        log_debug("loop", "turn %lld: %s", (long long)l->core->state.turn, steps[i].name);
+        f = steps[i].run(l, &r);
+    }
+    emit_turn(l, PHASE_END);
+    stream_blocks_free(r.blocks);
+    return f;
+}
+
+void
+loop_run(struct engine *e, struct cancel *turn, struct loop_result *ret)
+{
+    struct loop l = {.e = e, .core = &e->core, .turn = turn, .result = ret};
+    memset(ret, 0, sizeof *ret);
+    while (run_round(&l) != FLOW_EXIT)
+        ;
+}
+
+/* ---- transitions and exits ---- */
+
+static const char *const transition_names[] = {
+#define X(id, name, what) [id] = name,
+    LOOP_TRANSITIONS(X)
+#undef X
+};
+static const struct {
+    const char *name, *subtype;
+    int code;
+} exits[] = {
+#define X(id, name, subtype, code, what) [id] = {name, subtype, code},
+    LOOP_EXITS(X)
+#undef X
+};
+
+const char *
+loop_transition_name(enum loop_transition t)
+{
+    return transition_names[t];
+}
+
+const char *
+loop_exit_name(enum loop_exit x)
+{
+    return exits[x].name;
+}
+
+const char *
+loop_exit_subtype(enum loop_exit x)
+{
+    return exits[x].subtype;
+}
+
+int
+loop_exit_code(enum loop_exit x, enum cancel_reason reason)
+{
+    return exits[x].code == 130 && reason == CANCEL_TERM ? 143 : exits[x].code;
+}
+
+/* The only writer of a transition: ring, log, event. */
+static void
+write_transition(struct loop *l, const char *name, bool is_exit, const char *file, int line)
+{
+    const struct state_transition t = {
+        .name = name,
+        .file = file,
+        .line = line,
+        .is_exit = is_exit,
+        .turn = l->core->state.turn,
+        .wall_ms = clock_wall_ms(),
+    };
+    const char *from = l->core->state.last.name;
+    state_note_transition(&l->core->state, &t);
+    log_info("loop", "%s > %s (%s:%d)", from ? from : "start", name, file, line);
+    struct event *e = event_new(EV_TRANSITION);
+    e->u.transition.name = name;
+    e->u.transition.is_exit = is_exit;
+    e->u.transition.file = file;
+    e->u.transition.line = line;
+    e->u.transition.turn = t.turn;
+    core_emit(l->core, e);
+}
+
+enum flow
+loop_go(struct loop *l, enum loop_transition t, const char *file, int line)
+{
+    write_transition(l, transition_names[t], false, file, line);
+    core_save_passport(l->core, SESSION_RUNNING, NULL);
+    return FLOW_AGAIN;
+}
+
+enum flow
+loop_end(struct loop *l, enum loop_exit x, const char *file, int line)
+{
+    l->result->exit = x;
+    write_transition(l, exits[x].name, true, file, line);
+    return FLOW_EXIT;
+}
+
+enum flow
+loop_fail(struct loop *l, const struct err *err)
+{
+    if (err != &l->result->err)
+        l->result->err = *err;
+    executor_abort(l->core->executor, CANCEL_TIMEOUT);
+    core_error(l->core, err, l->result->request_id);
+    return LOOP_END(l, EXIT_MODEL_ERROR);
+}
+
+/* ---- small services of the steps ---- */
+
+bool
+loop_attend(struct loop *l)
+{
+    waker_clear(l->core->wake);
+    ops_drain(l->e);
+    if (cancel_fired(l->turn) != CANCEL_NONE)
+        return false;
+    executor_pump(l->core->executor);
+    return true;
+}
+
+static bool
+append_text(struct loop *l, enum role role, const char *text)
+{
+    struct err err = {0};
+    struct message_builder *b = message_builder_new(role);
+    message_add_text(b, str_from(text));
+    struct message *m = message_build(b);
+    if (!m)
+        return true;
+    m->hidden = true;
+    m->partial = role == ROLE_ASSISTANT;
+    message_ref(m);
+    bool ok = core_append(l->core, m, &err);
+    if (ok && role == ROLE_USER)
+        core_emit_user(l->core, m, text, false);
+    if (ok)
+        core_emit_message(l->core, m, NULL);
+    else
+        l->result->err = err;
+    message_free(m);
+    return ok;
+}
+
+bool
+loop_append_hidden(struct loop *l, const char *text)
+{
+    return append_text(l, ROLE_USER, text);
+}
+
+bool
+loop_append_stub(struct loop *l, const char *text)
+{
+    return append_text(l, ROLE_ASSISTANT, text);
+}
+
+/* ---- context ---- */
+
+enum flow
+step_context(struct loop *l, struct round *r)
+{
+    (void)r;
+    struct core *c = l->core;
+    if (cancel_fired(l->turn) != CANCEL_NONE)
+        return LOOP_END(l, EXIT_ABORTED_STREAMING);
+    double cost = usage_cost_now(&c->usage, c->info);
+    if (c->max_budget_usd > 0 && cost >= c->max_budget_usd) {
+        err_set(&l->result->err, ERR_LIMIT, "the budget of $%.2f is used up ($%.4f spent)",
+                c->max_budget_usd, cost);
+        return LOOP_END(l, EXIT_MAX_BUDGET);
+    }
+    context_run_tiers(c);
+    int64_t used = context_used(c), window = context_window(c);
+    context_emit(c);
+    if (context_is_blocking(used, window)) {
+        err_set(
+            &l->result->err, ERR_LIMIT,
+            "the context is full (%lld of %lld tokens); nothing was sent. Start anew with /clear, "
+            "or switch to a model with a larger window",
+            (long long)used, (long long)window);
+        core_error(c, &l->result->err, NULL);
+        return LOOP_END(l, EXIT_BLOCKING_LIMIT);
+    }
+    return FLOW_NEXT;
+}
+
+/* ---- decide ---- */
+
+static enum flow
+after_tools(struct loop *l)
+{
+    struct core *c = l->core;
+    if (cancel_fired(l->turn) != CANCEL_NONE)
+        return LOOP_END(l, EXIT_ABORTED_TOOLS);
+    if (c->max_turns > 0 && c->state.turn >= c->max_turns) {
+        err_set(&l->result->err, ERR_LIMIT, "stopped after %lld turns, the cap that was set",
+                (long long)c->state.turn);
+        return LOOP_END(l, EXIT_MAX_TURNS);
+    }
+    return LOOP_GO(l, TR_NEXT_TURN);
+}
+
+#define MAX_OUTPUT_TOKENS 64000
+#define MAX_RECOVERIES 3
+#define GO_ON                                                                                      \
+    "Your answer was cut off at the output limit. Go on from exactly there: no apology, no "       \
+    "repetition, in smaller pieces."
+
+static enum flow
+after_cut(struct loop *l, struct round *r)
+{
+    struct state *st = &l->core->state;
+    if (r->cut) {
+        st->max_output_override = MAX_OUTPUT_TOKENS;
+        if (l->core->info && l->core->info->max_output < MAX_OUTPUT_TOKENS)
+            st->max_output_override = (int)l->core->info->max_output;
+        return LOOP_GO(l, TR_MAX_OUTPUT_ESCALATE);
+    }
+    if (st->max_output_recoveries < MAX_RECOVERIES) {
+        st->max_output_recoveries++;
+        if (!loop_append_hidden(l, GO_ON))
+            return loop_fail(l, &l->result->err);
+        return LOOP_GO(l, TR_MAX_OUTPUT_RECOVERY);
+    }
+    core_notice(l->core, "the answer was cut off at the output limit %d times; it ends here",
+                MAX_RECOVERIES + 1);
+    return LOOP_END(l, EXIT_COMPLETED);
+}
+
+static char *
+last_text(const struct state *st)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    const struct message *m = state_last(st);
+    for (size_t i = 0; m && m->role == ROLE_ASSISTANT && i < m->n_blocks; i++)
+        if (m->blocks[i].kind == BLOCK_TEXT)
+            buf_add_str(&b, m->blocks[i].text);
+    return buf_take(&b);
+}
+
+static enum flow
+ask_stop_hook(struct loop *l)
+{
+    struct core *c = l->core;
+    if (!c->seams.stop_hook)
+        return LOOP_END(l, EXIT_COMPLETED);
+    char *text = last_text(&c->state), *reason = NULL;
+    enum stop_hook_answer a =
+        c->seams.stop_hook(c->seams.user, text, c->state.stop_hook_active, &reason);
+    free(text);
+    bool appended = true;
+    if (a == STOP_HOOK_GO_ON) {
+        c->state.stop_hook_active = true;
+        appended = loop_append_hidden(l, reason && str_trim(str_from(reason)).len
+                                             ? reason
+                                             : "A Stop hook asks you to go on.");
+    }
+    free(reason);
+    if (!appended)
+        return loop_fail(l, &l->result->err);
+    if (a == STOP_HOOK_GO_ON)
+        return LOOP_GO(l, TR_STOP_HOOK_BLOCKING);
+    return a == STOP_HOOK_PREVENT ? LOOP_END(l, EXIT_HOOK_STOPPED) : LOOP_END(l, EXIT_COMPLETED);
+}
+
+enum flow
+step_decide(struct loop *l, struct round *r)
+{
+    l->result->stop = r->stop;
+    if (r->calls || r->broken)
+        return after_tools(l);
+    if (r->stop == STOP_MAX_TOKENS)
+        return after_cut(l, r);
+    if (r->stop == STOP_CONTEXT_EXCEEDED) {
+        err_set(&l->result->err, ERR_LIMIT,
+                "the model's context window is full; what it said so far is kept. Start anew with "
+                "/clear");
+        core_error(l->core, &l->result->err, l->result->request_id);
+        return LOOP_END(l, EXIT_PROMPT_TOO_LONG);
+    }
+    if (r->stop == STOP_REFUSAL)
+        core_notice(l->core, "the model refused to go on with this; rephrase it or go back a step");
+    return ask_stop_hook(l);
+}

@@ -1,0 +1,73 @@
+/* The request step: a legal history, the frozen prompt, the cache breakpoints. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "engine/loop_private.h"
+#include "engine/validator.h"
+
+#define DEFAULT_MAX_TOKENS 32000
+#define UNKNOWN_MAX_TOKENS 8192
+
+int
+loop_max_tokens(const struct core *c)
+{
+    if (c->state.max_output_override > 0)
+        return c->state.max_output_override;
+    if (c->max_tokens > 0)
+        return c->max_tokens;
+    if (!c->info || c->info->max_output <= 0)
+        return UNKNOWN_MAX_TOKENS;
+    return c->info->max_output < DEFAULT_MAX_TOKENS ? (int)c->info->max_output : DEFAULT_MAX_TOKENS;
+}
+
+static void
+mend(struct core *c)
+{
+    struct validator_report rep;
+    validator_report_init(&rep);
+    const struct message **msgs = c->state.messages;
+    size_t n = c->state.n;
+    c->state.messages = NULL; /* they change hands */
+    c->state.n = c->state.cap = 0;
+    validator_mend(&msgs, &n, &rep);
+    state_replace_messages(&c->state, msgs, n);
+    if (rep.text.len) { /* joined messages alone are no news */
+        log_warn("validator", "%s", buf_cstr(&rep.text));
+        core_notice(c, "the history was mended before it was sent: %s", buf_cstr(&rep.text));
+    }
+    validator_report_release(&rep);
+}
+
+bool
+loop_build_request(struct loop *l, struct round *r)
+{
+    struct core *c = l->core;
+    mend(c);
+    r->req = (struct model_request){
+        .model = c->model,
+        .max_tokens = loop_max_tokens(c),
+        .system = c->prompt.system,
+        .n_system = c->prompt.n_system,
+        .system_break = {c->prompt.breaks[0], c->prompt.breaks[1]},
+        .tools = buf_str(&c->prompt.tools),
+        .messages = c->state.messages,
+        .n_messages = c->state.n,
+        .message_break = {SIZE_MAX, SIZE_MAX},
+        .session_id = c->session_id,
+        .cwd = c->cwd,
+    };
+    if (c->state.n)
+        r->req.message_break[1] = c->state.n - 1;
+    if (c->state.n_sent && c->state.n_sent < c->state.n)
+        r->req.message_break[0] = c->state.n_sent - 1;
+    return core_sync(c, &l->result->err);
+}
+
+enum flow
+step_request(struct loop *l, struct round *r)
+{
+    if (!loop_build_request(l, r))
+        return loop_fail(l, &l->result->err);
+    return FLOW_NEXT;
+}

@@ -1,0 +1,135 @@
+/* The tools step: the answer is appended, its calls are waited for, their results become the next user message. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "engine/context.h"
+#include "engine/loop_private.h"
+
+/* The API's message object for stream-json, around the bytes of ours. */
+static void
+emit_assistant(struct loop *l, const struct round *r, const struct message *m)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    struct jw w;
+    jw_init(&w, &b);
+    jw_object(&w);
+    struct str id = stream_blocks_message_id(r->blocks);
+    if (id.len)
+        jw_kstr(&w, "id", id);
+    jw_kcstr(&w, "type", "message");
+    jw_kcstr(&w, "role", "assistant");
+    jw_kcstr(&w, "model", l->core->model);
+    jw_kraw(&w, "content", json_raw_member(m->json, "content"));
+    jw_key(&w, "stop_reason");
+    jw_cstr(&w, r->stop == STOP_NONE ? NULL : stop_reason_name(r->stop));
+    struct buf u;
+    buf_init(&u, 1024);
+    usage_write(stream_blocks_usage(r->blocks), &u);
+    jw_kraw(&w, "usage", buf_str(&u));
+    jw_end(&w);
+    struct event *e = event_new(EV_MESSAGE);
+    e->u.message.json = buf_take(&b);
+    e->u.message.uuid = xstrdup(m->uuid);
+    e->u.message.assistant = true;
+    e->u.message.hidden = m->hidden;
+    e->u.message.partial = m->partial;
+    core_emit(l->core, e);
+    buf_release(&u);
+}
+
+static bool
+append_answer(struct loop *l, struct round *r)
+{
+    struct message *m = stream_blocks_message(r->blocks, l->core->model, r->broken);
+    if (!m)
+        return loop_append_stub(l, "(empty answer)");
+    message_ref(m);
+    bool ok = core_append(l->core, m, &l->result->err);
+    if (ok) {
+        const struct usage *u = stream_blocks_usage(r->blocks);
+        context_calibrate(l->core, u->input + u->cache_read + u->cache_write, u->output);
+        emit_assistant(l, r, m);
+    }
+    message_free(m);
+    return ok;
+}
+
+/* What the person typed while the turn ran stands behind the results. */
+static void
+take_steers(struct engine *e, struct message_builder *b)
+{
+    for (size_t i = 0; i < e->n_steer; i++)
+        message_add_text(b, str_from(e->steer[i]));
+}
+
+static void
+emit_steers(struct engine *e, const struct message *m)
+{
+    for (size_t i = 0; i < e->n_steer; i++) {
+        core_emit_user(&e->core, m, e->steer[i], false);
+        free(e->steer[i]);
+    }
+    e->n_steer = 0;
+}
+
+bool
+loop_append_results(struct loop *l, struct err *err)
+{
+    struct core *c = l->core;
+    struct buf json;
+    buf_init(&json, BUF_MAX);
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    executor_results(c->executor, b, &json);
+    bool steer = l->e->n_steer > 0 && cancel_fired(l->turn) == CANCEL_NONE;
+    if (steer)
+        take_steers(l->e, b);
+    struct message *m = message_build(b);
+    if (!m) {
+        buf_release(&json);
+        return true;
+    }
+    message_ref(m);
+    bool ok = core_append(c, m, err) && core_sync(c, err);
+    if (ok) {
+        state_index_answers(&c->state, m);
+        core_emit_message(c, m, buf_cstr(&json));
+        if (steer)
+            emit_steers(l->e, m);
+    }
+    message_free(m);
+    buf_release(&json);
+    return ok;
+}
+
+static void
+wait_for_tools(struct loop *l)
+{
+    struct core *c = l->core;
+    executor_pump(c->executor);
+    while (!executor_done(c->executor)) {
+        if (cancel_fired(l->turn) == CANCEL_NONE)
+            waker_wait(c->wake, -1);
+        if (!loop_attend(l)) {
+            executor_abort(c->executor, cancel_fired(l->turn));
+            return;
+        }
+    }
+}
+
+enum flow
+step_tools(struct loop *l, struct round *r)
+{
+    if (r->cut)
+        return FLOW_NEXT; /* the same request again; nothing of this one is kept */
+    if (!append_answer(l, r))
+        return loop_fail(l, &l->result->err);
+    context_emit(l->core);
+    if (!executor_len(l->core->executor))
+        return FLOW_NEXT;
+    wait_for_tools(l);
+    if (!loop_append_results(l, &l->result->err))
+        return loop_fail(l, &l->result->err);
+    return FLOW_NEXT;
+}

@@ -1,0 +1,609 @@
+#include "engine/permit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "engine/audit.h"
+#include "engine/core.h"
+#include "engine/permit_settings.h"
+#include "perm/chain.h"
+#include "tools/tool.h"
+
+#define DENIALS_MAX ((size_t)256 << 10)
+
+/* A call that waits for a person. The approval is bound to what was shown: tool, input bytes, folder. */
+struct ask {
+    uint64_t id;
+    char *tool_use_id, *tool, *what, *input, *cwd;
+    char *rules[5];
+    size_t n_rules;
+    int64_t since_ms;
+    struct ask *next;
+};
+
+struct permit {
+    struct core *core;
+    struct permit_settings settings;
+    struct ask *asks;
+    uint64_t last_id;
+    struct buf denials; /* JSON objects, comma-separated */
+    bool audit_failed;
+};
+
+struct permit *
+permit_new(struct core *c)
+{
+    struct permit *p = xcalloc(1, sizeof *p);
+    p->core = c;
+    permit_settings_init(&p->settings);
+    buf_init(&p->denials, DENIALS_MAX);
+    return p;
+}
+
+static void
+ask_free(struct ask *a)
+{
+    if (!a)
+        return;
+    free(a->tool_use_id);
+    free(a->tool);
+    free(a->what);
+    free(a->input);
+    free(a->cwd);
+    for (size_t i = 0; i < a->n_rules; i++)
+        free(a->rules[i]);
+    free(a);
+}
+
+void
+permit_free(struct permit *p)
+{
+    if (!p)
+        return;
+    while (p->asks) {
+        struct ask *a = p->asks;
+        p->asks = a->next;
+        ask_free(a);
+    }
+    permit_settings_release(&p->settings);
+    buf_release(&p->denials);
+    free(p);
+}
+
+void
+permit_reload(struct permit *p)
+{
+    permit_settings_release(&p->settings);
+}
+
+const struct config *
+permit_config(struct permit *p)
+{
+    permit_settings_refresh(&p->settings, p->core);
+    return p->settings.config;
+}
+
+const struct perm_rules *
+permit_rules(struct permit *p)
+{
+    permit_settings_refresh(&p->settings, p->core);
+    return &p->settings.rules;
+}
+
+/* ---- the chain's request ---- */
+
+struct request {
+    struct perm_request req;
+    const char *dirs[64];
+    const char *read_roots[1];
+};
+
+static void
+build_request(struct permit *p, const struct permit_call *call, struct request *r)
+{
+    const struct core *c = p->core;
+    memset(r, 0, sizeof *r);
+    size_t n = 0;
+    for (; n < p->settings.n_dirs && n < ARRAY_LEN(r->dirs); n++)
+        r->dirs[n] = p->settings.dirs[n];
+    r->read_roots[0] = c->paths.spill;
+    r->req = (struct perm_request){
+        .tool = call->tool->name,
+        .input = call->input,
+        .mode = call->person ? PERM_BYPASS : c->mode,
+        .rules = &p->settings.rules,
+        .root = c->root,
+        .cwd = c->cwd,
+        .home = c->home,
+        .config_dir = c->config_dir,
+        .data_dir = c->data_dir,
+        .additional_dirs = r->dirs,
+        .n_additional_dirs = n,
+        .read_roots = r->read_roots,
+        .n_read_roots = c->paths.spill ? 1 : 0,
+        .trusted = c->trusted,
+        .interactive = call->person || c->interactive,
+        .case_insensitive = -1,
+        .tool_read_only = (call->tool->flags & TOOL_READ_ONLY) != 0,
+        .tool_destructive = (call->tool->flags & TOOL_DESTRUCTIVE) != 0,
+        .tool_known = true,
+        .mode_scope = c->mode_scope,
+    };
+}
+
+static void
+check(struct permit *p, const struct permit_call *call, struct decision *ret)
+{
+    struct request r;
+    permit_settings_refresh(&p->settings, p->core);
+    build_request(p, call, &r);
+    p->core->seams.perm_check(&r.req, ret);
+    /* What was decided is acted on; a chain that said nothing asks. */
+    if (ret->verdict == VERDICT_NONE)
+        ret->verdict = VERDICT_ASK;
+    if (ret->verdict == VERDICT_ASK && !r.req.interactive) {
+        decision_add(ret, "mode", VERDICT_DENY, NULL, NULL,
+                     "it needs an approval and nobody is here to answer");
+        ret->verdict = VERDICT_DENY;
+    }
+}
+
+bool
+permit_is_read_only(struct permit *p, const struct permit_call *call)
+{
+    struct request r;
+    permit_settings_refresh(&p->settings, p->core);
+    build_request(p, call, &r);
+    return p->core->seams.bash_read_only(&r.req);
+}
+
+/* ---- words and records ---- */
+
+static char *
+describe(const struct permit *p, const struct permit_call *call)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    if (call->tool->describe)
+        call->tool->describe(call->input, p->core->cwd, &b);
+    else
+        buf_adds(&b, call->tool->name);
+    return buf_take(&b);
+}
+
+/* Why not, for the model: the findings that speak for the verdict, in words. */
+static void
+add_reasons(const struct decision *d, struct buf *out)
+{
+    buf_adds(out, "permission denied");
+    const char *sep = ": ";
+    for (size_t i = 0; i < d->n_findings; i++) {
+        const struct finding *f = &d->findings[i];
+        if (f->verdict != VERDICT_DENY && f->verdict != VERDICT_ASK)
+            continue;
+        buf_adds(out, sep);
+        if (f->part)
+            buf_addf(out, "'%s': ", f->part);
+        buf_adds(out, f->reason ? f->reason : "no reason given");
+        if (f->rule)
+            buf_addf(out, " (rule %s)", f->rule);
+        sep = "; ";
+    }
+    buf_adds(out, ". Do not try to get around this; choose another way or ask the person.");
+}
+
+static void
+add_denial(struct permit *p, const struct permit_call *call)
+{
+    struct buf one;
+    buf_init(&one, DENIALS_MAX / 4);
+    struct jw w;
+    jw_init(&w, &one);
+    jw_object(&w);
+    jw_kcstr(&w, "tool_name", call->tool->name);
+    jw_kcstr(&w, "tool_use_id", call->id);
+    jw_kraw(&w, "tool_input", call->raw);
+    jw_end(&w);
+    if (!buf_full(&one) && p->denials.len + one.len + 1 <= DENIALS_MAX) {
+        if (p->denials.len)
+            buf_addc(&p->denials, ',');
+        buf_add_str(&p->denials, buf_str(&one));
+    }
+    buf_release(&one);
+}
+
+static void
+audit(struct permit *p, const struct permit_call *call, const struct decision *d, const char *what,
+      const char *who, bool allowed, int64_t waited_ms)
+{
+    const struct core *c = p->core;
+    const struct audit_entry e = {
+        .session_id = c->session_id,
+        .tool_use_id = call->id,
+        .tool = call->tool->name,
+        .what = what,
+        .who = who,
+        .cwd = c->cwd,
+        .input = call->raw,
+        .mode = c->mode,
+        .decision = d,
+        .allowed = allowed,
+        .waited_ms = waited_ms,
+    };
+    struct err err = {0};
+    if (audit_append(c->paths.audit, &e, &err))
+        p->audit_failed = false;
+    else if (!p->audit_failed) {
+        p->audit_failed = true;
+        core_error(p->core, &err, NULL);
+    }
+}
+
+static void
+emit_decided(struct permit *p, const struct permit_call *call, uint64_t ask_id,
+             const struct decision *d, const char *who, bool allowed, int64_t waited_ms)
+{
+    struct event *e = event_new(EV_PERM_DECIDED);
+    e->u.decided.ask_id = ask_id;
+    e->u.decided.tool_use_id = xstrdup(call->id);
+    e->u.decided.tool = xstrdup(call->tool->name);
+    e->u.decided.what = describe(p, call);
+    decision_copy(&e->u.decided.decision, d);
+    e->u.decided.who = xstrdup(who);
+    e->u.decided.allowed = allowed;
+    e->u.decided.waited_ms = waited_ms;
+    audit(p, call, d, e->u.decided.what, who, allowed, waited_ms);
+    core_emit(p->core, e);
+}
+
+/* ---- asks ---- */
+
+static struct ask *
+find_ask(struct permit *p, uint64_t id)
+{
+    struct ask *a = p->asks;
+    while (a && a->id != id)
+        a = a->next;
+    return a;
+}
+
+static void
+remove_ask(struct permit *p, struct ask *gone)
+{
+    struct ask **at = &p->asks;
+    while (*at && *at != gone)
+        at = &(*at)->next;
+    if (*at)
+        *at = gone->next;
+    ask_free(gone);
+}
+
+static char *
+local_settings(const struct core *c)
+{
+    return fs_join(c->root, ".yare/settings.local.json");
+}
+
+static void
+offer_rules(struct permit *p, const struct permit_call *call, struct ask *a, struct event *e)
+{
+    struct core *c = p->core;
+    const char *why = NULL;
+    if (!c->trusted) {
+        why = "this folder is not trusted, its saved rules would not count";
+    } else {
+        struct request r;
+        build_request(p, call, &r);
+        a->n_rules = c->seams.perm_suggest(&r.req, a->rules, &why);
+    }
+    e->u.ask.rules = xcalloc(ARRAY_LEN(a->rules), sizeof *e->u.ask.rules);
+    e->u.ask.n_rules = a->n_rules;
+    for (size_t i = 0; i < a->n_rules; i++)
+        e->u.ask.rules[i] = xstrdup(a->rules[i]);
+    e->u.ask.rules_why = a->n_rules ? NULL : xstrdup(why);
+    e->u.ask.rules_file = local_settings(c);
+}
+
+static void
+fill_preview(struct permit *p, const struct permit_call *call, struct event *e)
+{
+    if (!call->tool->preview)
+        return;
+    const struct core *c = p->core;
+    const struct tool_ctx ctx = {
+        .session_id = c->session_id,
+        .tool_use_id = call->id,
+        .root = c->root,
+        .cwd = c->cwd,
+        .home = c->home,
+        .spill_dir = c->paths.spill,
+        .child_env = (const char *const *)c->child_env,
+        .files = c->files,
+    };
+    struct buf b;
+    buf_init(&b, (size_t)1 << 20);
+    call->tool->preview(&ctx, call->input, &b);
+    if (b.len)
+        e->u.ask.diff = buf_take(&b);
+    buf_release(&b);
+}
+
+static uint64_t
+park(struct permit *p, const struct permit_call *call, const struct decision *d)
+{
+    struct ask *a = xcalloc(1, sizeof *a);
+    a->id = ++p->last_id;
+    a->tool_use_id = xstrdup(call->id);
+    a->tool = xstrdup(call->tool->name);
+    a->what = describe(p, call);
+    a->input = str_dup(call->raw);
+    a->cwd = xstrdup(p->core->cwd);
+    a->since_ms = clock_mono_ms();
+    struct event *e = event_new(EV_PERM_ASK);
+    e->u.ask.id = a->id;
+    e->u.ask.tool_use_id = xstrdup(call->id);
+    e->u.ask.tool = xstrdup(call->tool->name);
+    e->u.ask.what = xstrdup(a->what);
+    e->u.ask.input = xstrdup(a->input);
+    if (call->tool->flags & TOOL_SHELL) {
+        struct str command = json_str(call->input, "command");
+        e->u.ask.command = command.ptr ? str_dup(command) : NULL;
+    }
+    fill_preview(p, call, e);
+    decision_copy(&e->u.ask.decision, d);
+    offer_rules(p, call, a, e);
+    a->next = p->asks;
+    p->asks = a;
+    uint64_t id = a->id;
+    core_emit(p->core, e);
+    return id;
+}
+
+/* ---- judging ---- */
+
+static enum permit_verdict
+deny(struct permit *p, const struct permit_call *call, const struct decision *d, uint64_t ask_id,
+     const char *who, int64_t waited_ms)
+{
+    add_denial(p, call);
+    emit_decided(p, call, ask_id, d, who, false, waited_ms);
+    return PERMIT_DENY;
+}
+
+enum permit_verdict
+permit_judge(struct permit *p, const struct permit_call *call, struct buf *ret_reason,
+             uint64_t *ret_ask)
+{
+    struct decision d;
+    enum permit_verdict v;
+    check(p, call, &d);
+    if (d.verdict == VERDICT_DENY) {
+        add_reasons(&d, ret_reason);
+        v = deny(p, call, &d, 0, "chain", 0);
+    } else if (d.verdict == VERDICT_ALLOW || call->person) {
+        /* A person who types a command has decided; only deny rules stand above that. */
+        emit_decided(p, call, 0, &d, call->person ? "person" : "chain", true, 0);
+        v = PERMIT_ALLOW;
+    } else {
+        *ret_ask = park(p, call, &d);
+        v = PERMIT_PARKED;
+    }
+    decision_release(&d);
+    return v;
+}
+
+/* Saving is only worth it when the rules then cover the call: it is judged with them first (SECURITY section 1, 21). */
+static bool
+rules_cover(struct permit *p, const struct permit_call *call, const struct ask *a, const char *file)
+{
+    struct request r;
+    struct decision d;
+    struct perm_rules with;
+    perm_rules_init(&with);
+    const struct perm_rules *now = &p->settings.rules;
+    for (size_t i = 0; i < now->n; i++)
+        perm_rules_add(&with, now->rules[i].verdict, now->rules[i].text, now->rules[i].scope,
+                       now->rules[i].claude, now->rules[i].file, now->rules[i].line);
+    for (size_t i = 0; i < a->n_rules; i++)
+        perm_rules_add(&with, VERDICT_ALLOW, a->rules[i], SCOPE_LOCAL, false, file, 0);
+    build_request(p, call, &r);
+    r.req.rules = &with;
+    p->core->seams.perm_check(&r.req, &d);
+    bool covered = d.verdict == VERDICT_ALLOW;
+    decision_release(&d);
+    perm_rules_release(&with);
+    return covered;
+}
+
+static void
+save_rules(struct permit *p, const struct permit_call *call, const struct ask *a)
+{
+    struct err err = {0};
+    char *file = local_settings(p->core);
+    if (!a->n_rules) {
+        core_notice(p->core, "allowed once: no rule can be saved for this call");
+    } else if (!rules_cover(p, call, a, file)) {
+        core_notice(p->core, "allowed once: the rule would not cover this call, nothing was saved");
+    } else {
+        for (size_t i = 0; i < a->n_rules; i++) {
+            if (config_add_to_list(file, "permissions.allow", a->rules[i], &err))
+                core_notice(p->core, "saved %s in %s", a->rules[i], file);
+            else
+                core_error(p->core, &err, NULL);
+        }
+        permit_reload(p);
+    }
+    free(file);
+}
+
+static bool
+is_as_shown(const struct permit *p, const struct ask *a, const struct permit_call *call)
+{
+    return strcmp(a->tool, call->tool->name) == 0 && str_is(call->raw, a->input) &&
+           strcmp(a->cwd, p->core->cwd) == 0;
+}
+
+static void
+say_no(const struct op *op, struct buf *ret_reason)
+{
+    buf_adds(ret_reason, "the person said no to this call");
+    if (op->perm.reason && op->perm.reason[0])
+        buf_addf(ret_reason, " and told you: %s", op->perm.reason);
+    else
+        buf_adds(ret_reason, "; stop and ask what to do instead");
+}
+
+/* Yes: what runs must be what was shown, and a deny that came since then holds. */
+static enum permit_verdict
+say_yes(struct permit *p, const struct op *op, struct ask *a, const struct permit_call *call,
+        const struct decision *d, bool edited, struct buf *ret_reason, uint64_t *ret_ask)
+{
+    int64_t waited = clock_mono_ms() - a->since_ms;
+    if (d->verdict == VERDICT_DENY) {
+        add_reasons(d, ret_reason);
+        return deny(p, call, d, a->id, "chain", waited);
+    }
+    if (!is_as_shown(p, a, call) && d->verdict != VERDICT_ALLOW) {
+        emit_decided(p, call, a->id, d, "person", false, waited);
+        core_notice(p->core, edited
+                                 ? "the edited call needs an approval of its own"
+                                 : "the working folder changed since it was asked: asking again");
+        *ret_ask = park(p, call, d);
+        return PERMIT_PARKED;
+    }
+    if (op->perm.answer == PERM_ANSWER_ALWAYS && is_as_shown(p, a, call))
+        save_rules(p, call, a);
+    emit_decided(p, call, a->id, d, "person", true, waited);
+    return PERMIT_ALLOW;
+}
+
+enum permit_verdict
+permit_answer(struct permit *p, const struct op *op, const struct permit_call *call, bool edited,
+              struct buf *ret_reason, uint64_t *ret_ask)
+{
+    struct ask *a = find_ask(p, op->perm.ask_id);
+    if (!a)
+        return permit_judge(p, call, ret_reason, ret_ask);
+    struct decision d;
+    enum permit_verdict v;
+    check(p, call, &d);
+    if (op->perm.answer == PERM_ANSWER_NO) {
+        say_no(op, ret_reason);
+        v = deny(p, call, &d, a->id, "person", clock_mono_ms() - a->since_ms);
+    } else {
+        v = say_yes(p, op, a, call, &d, edited, ret_reason, ret_ask);
+    }
+    remove_ask(p, a);
+    decision_release(&d);
+    return v;
+}
+
+enum permit_verdict
+permit_reconsider(struct permit *p, uint64_t ask_id, const struct permit_call *call,
+                  struct buf *ret_reason)
+{
+    struct ask *a = find_ask(p, ask_id);
+    if (!a)
+        return PERMIT_PARKED;
+    struct decision d;
+    enum permit_verdict v = PERMIT_PARKED;
+    int64_t waited = clock_mono_ms() - a->since_ms;
+    check(p, call, &d);
+    if (d.verdict == VERDICT_DENY) {
+        add_reasons(&d, ret_reason);
+        v = deny(p, call, &d, a->id, "chain", waited);
+    } else if (d.verdict == VERDICT_ALLOW) {
+        emit_decided(p, call, a->id, &d, "chain", true, waited);
+        v = PERMIT_ALLOW;
+    }
+    if (v != PERMIT_PARKED)
+        remove_ask(p, a);
+    decision_release(&d);
+    return v;
+}
+
+void
+permit_abort(struct permit *p, uint64_t ask_id)
+{
+    struct ask *a = find_ask(p, ask_id);
+    if (!a)
+        return;
+    struct event *e = event_new(EV_PERM_DECIDED);
+    e->u.decided.ask_id = a->id;
+    e->u.decided.tool_use_id = xstrdup(a->tool_use_id);
+    e->u.decided.tool = xstrdup(a->tool);
+    e->u.decided.what = xstrdup(a->what);
+    decision_init(&e->u.decided.decision);
+    decision_add(&e->u.decided.decision, "mode", VERDICT_DENY, NULL, NULL,
+                 "the call was given up before anybody answered");
+    e->u.decided.decision.verdict = VERDICT_DENY;
+    e->u.decided.who = xstrdup("abort");
+    e->u.decided.waited_ms = clock_mono_ms() - a->since_ms;
+    core_emit(p->core, e);
+    remove_ask(p, a);
+}
+
+/* ---- reports ---- */
+
+void
+permit_begin_submit(struct permit *p)
+{
+    buf_clear(&p->denials);
+}
+
+void
+permit_write_denials(const struct permit *p, struct buf *out)
+{
+    buf_addc(out, '[');
+    buf_add_str(out, buf_str(&p->denials));
+    buf_addc(out, ']');
+}
+
+static void
+write_problem(struct jw *w, const struct config_problem *pr)
+{
+    jw_object(w);
+    jw_kcstr(w, "file", pr->file ? pr->file : "");
+    jw_kint(w, "line", pr->line);
+    jw_kcstr(w, "text", pr->text);
+    jw_end(w);
+}
+
+void
+permit_write_rules(struct permit *p, struct buf *out)
+{
+    permit_settings_refresh(&p->settings, p->core);
+    const struct perm_rules *rs = &p->settings.rules;
+    struct jw w;
+    jw_init(&w, out);
+    jw_object(&w);
+    jw_kcstr(&w, "mode", perm_mode_name(p->core->mode));
+    jw_kbool(&w, "trusted", p->core->trusted);
+    jw_key(&w, "rules");
+    jw_array(&w);
+    for (size_t i = 0; i < rs->n; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        jw_object(&w);
+        jw_kcstr(&w, "list", verdict_name(r->verdict));
+        jw_kcstr(&w, "rule", r->text);
+        jw_kcstr(&w, "scope", scope_name(r->scope));
+        jw_kcstr(&w, "file", r->file ? r->file : "");
+        jw_kint(&w, "line", r->line);
+        jw_end(&w);
+    }
+    jw_end(&w);
+    jw_key(&w, "problems");
+    jw_array(&w);
+    for (size_t i = 0; i < rs->n_problems; i++)
+        write_problem(&w, &rs->problems[i]);
+    const struct config_problem *cp;
+    size_t n = config_problems(p->settings.config, &cp);
+    for (size_t i = 0; i < n; i++)
+        write_problem(&w, &cp[i]);
+    jw_end(&w);
+    jw_end(&w);
+}

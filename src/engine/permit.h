@@ -1,0 +1,59 @@
+#pragma once
+/*
+ * Permissions as the engine acts on them: builds the chain's request from the session, reloads settings that changed
+ * before each decision, keeps the asks that wait for a person, the audit log and the denials of the running submit.
+ * Everything on the engine thread.
+ *
+ *     switch (permit_judge(p, &call, &reason, &ask_id)) { case PERMIT_ALLOW: run; PARKED: wait; DENY: answer reason }
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/config.h"
+#include "base/verdict.h"
+#include "engine/event.h"
+
+struct core;
+struct permit;
+struct tool;
+struct cJSON;
+struct perm_rules;
+
+struct permit_call { /* borrowed for the call */
+    const char *id;  /* tool_use id */
+    const struct tool *tool;
+    const struct cJSON *input;
+    struct str raw; /* the input's bytes: what runs, and what an approval is bound to */
+    bool person;    /* typed by the person ("!cmd"): only deny rules hold */
+};
+enum permit_verdict { PERMIT_ALLOW, PERMIT_PARKED, PERMIT_DENY };
+
+struct permit *permit_new(struct core *c);
+void permit_free(struct permit *p);
+/* Drops what was loaded: the next decision reads the settings anew (trust given, rules saved). */
+void permit_reload(struct permit *p);
+const struct config *permit_config(struct permit *p);
+const struct perm_rules *permit_rules(struct permit *p);
+
+/* DENY fills ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask. */
+enum permit_verdict permit_judge(struct permit *p, const struct permit_call *call,
+                                 struct buf *ret_reason, uint64_t *ret_ask);
+/* The person's answer to ask `op->perm.ask_id`; `call` holds the input that would run (an edited one already in it, then
+ * `edited` is true). PARKED: a new ask took its place. */
+enum permit_verdict permit_answer(struct permit *p, const struct op *op,
+                                  const struct permit_call *call, bool edited,
+                                  struct buf *ret_reason, uint64_t *ret_ask);
+/* The mode or the rules changed while a call waits: judged again. PARKED keeps the same ask. */
+enum permit_verdict permit_reconsider(struct permit *p, uint64_t ask_id,
+                                      const struct permit_call *call, struct buf *ret_reason);
+/* The call will not run: its ask is closed. */
+void permit_abort(struct permit *p, uint64_t ask_id);
+/* May a shell command overlap with other calls? */
+bool permit_is_read_only(struct permit *p, const struct permit_call *call);
+
+/* SURFACE 8.3 permission_denials of the running submit: a JSON array. */
+void permit_begin_submit(struct permit *p);
+void permit_write_denials(const struct permit *p, struct buf *out);
+/* The rules in force, for /permissions and QUERY_RULES: {"rules":[..],"problems":[..],"sources":[..]}. */
+void permit_write_rules(struct permit *p, struct buf *out);

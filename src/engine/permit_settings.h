@@ -1,0 +1,29 @@
+#pragma once
+/*
+ * The settings and rules a decision needs, loaded anew when one of the files that could change it did (mtime, size or
+ * inode; also one that appeared), so that a new deny is obeyed at once. Engine thread.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/config.h"
+#include "perm/rules.h"
+
+struct core;
+
+struct permit_settings {
+    struct config *config; /* NULL: not loaded */
+    struct perm_rules rules;
+    char **dirs; /* additional directories */
+    size_t n_dirs, cap_dirs;
+    char **files; /* watched */
+    struct {
+        long long mtime_ns, size, inode;
+    } * seen;
+    size_t n_files, cap_files;
+    bool trusted; /* what it was loaded for */
+};
+void permit_settings_init(struct permit_settings *s);
+void permit_settings_release(struct permit_settings *s);
+/* Loads when nothing is loaded yet or something changed; true: it was loaded now. */
+bool permit_settings_refresh(struct permit_settings *s, const struct core *c);

@@ -1,0 +1,276 @@
+#include "engine/prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "engine/core.h"
+#include "engine/permit.h"
+#include "perm/rules.h"
+
+extern const char prompt_attribution_md[], prompt_static_md[], prompt_global_md[],
+    prompt_dynamic_md[];
+
+#define MEMORY_FILE_MAX ((size_t)64 << 10)
+#define MEMORY_MAX ((size_t)256 << 10)
+
+void
+prompt_init(struct prompt *p)
+{
+    memset(p, 0, sizeof *p);
+    for (size_t i = 0; i < PROMPT_SEGMENTS; i++)
+        buf_init(&p->seg[i], BUF_MAX);
+    buf_init(&p->tools, BUF_MAX);
+    buf_init(&p->memory, MEMORY_MAX);
+    p->breaks[0] = p->breaks[1] = SIZE_MAX;
+}
+
+void
+prompt_release(struct prompt *p)
+{
+    for (size_t i = 0; i < PROMPT_SEGMENTS; i++)
+        buf_release(&p->seg[i]);
+    buf_release(&p->tools);
+    buf_release(&p->memory);
+}
+
+size_t
+prompt_bytes(const struct prompt *p)
+{
+    size_t n = p->tools.len;
+    for (size_t i = 0; i < p->n_system; i++)
+        n += p->system[i].len;
+    return n;
+}
+
+/* ---- git ---- */
+
+/* The folder that holds HEAD: .git, or what a worktree's .git file points to. NULL: none. */
+static char *
+git_dir(const char *root)
+{
+    char *dot = fs_join(root, ".git");
+    if (fs_is_dir(dot))
+        return dot;
+    struct buf b;
+    struct err err = {0};
+    bool found = false;
+    buf_init(&b, 4096);
+    char *dir = NULL;
+    if (fs_read_if(dot, 4096, &b, &found, &err) && found && str_starts(buf_str(&b), "gitdir:")) {
+        char *path = str_dup(str_trim(str_sub(buf_str(&b), 7, b.len)));
+        dir = fs_normalize(root, path);
+        free(path);
+    }
+    buf_release(&b);
+    free(dot);
+    return dir;
+}
+
+void
+prompt_git_head(const char *root, struct buf *out)
+{
+    char *dir = git_dir(root);
+    if (!dir)
+        return;
+    char *head = fs_join(dir, "HEAD");
+    struct buf b;
+    struct err err = {0};
+    bool found = false;
+    buf_init(&b, 4096);
+    if (fs_read_if(head, 4096, &b, &found, &err) && found) {
+        struct str s = str_trim(buf_str(&b));
+        if (str_starts(s, "ref: refs/heads/"))
+            buf_add_str(out, str_sub(s, 16, s.len));
+        else if (s.len >= 12 && !str_starts(s, "ref:"))
+            buf_addf(out, "detached at %.12s", s.ptr);
+    }
+    buf_release(&b);
+    free(head);
+    free(dir);
+}
+
+/* ---- segments ---- */
+
+/* Replaces {{name}} by its value; an unknown name stays as it is written. */
+static void
+fill(struct buf *out, struct str text, const char *const names[], const char *const values[],
+     size_t n)
+{
+    while (text.len) {
+        const char *open = memmem(text.ptr, text.len, "{{", 2);
+        if (!open)
+            break;
+        buf_add(out, text.ptr, (size_t)(open - text.ptr));
+        struct str rest = str_sub(text, (size_t)(open - text.ptr), text.len);
+        size_t used = 2;
+        for (size_t i = 0; i < n; i++) {
+            size_t len = strlen(names[i]);
+            if (rest.len < len + 4 || memcmp(rest.ptr + 2, names[i], len) != 0 ||
+                memcmp(rest.ptr + 2 + len, "}}", 2) != 0)
+                continue;
+            buf_adds(out, values[i]);
+            used = len + 4;
+            break;
+        }
+        if (used == 2)
+            buf_adds(out, "{{");
+        text = str_sub(rest, used, rest.len);
+    }
+    buf_add_str(out, text);
+}
+
+static void
+add_dynamic(struct prompt *p, const struct core *c)
+{
+    struct buf date, git;
+    struct utsname u;
+    buf_init(&date, 64);
+    buf_init(&git, 512);
+    clock_iso8601(clock_wall_ms(), &date);
+    buf_truncate(&date, date.len < 10 ? date.len : 10);
+    prompt_git_head(c->root, &git);
+    if (!git.len)
+        buf_adds(&git, "not a git repository");
+    bool known = uname(&u) == 0;
+    char *platform =
+        known ? xasprintf("%s %s (%s)", u.sysname, u.release, u.machine) : xstrdup("unknown");
+    const char *names[] = {"cwd", "root", "git", "date", "platform"};
+    const char *values[] = {c->cwd, c->root, buf_cstr(&git), buf_cstr(&date), platform};
+    fill(&p->seg[PROMPT_DYNAMIC], str_from(prompt_dynamic_md), names, values, ARRAY_LEN(names));
+    if (c->append_system_prompt)
+        buf_addf(&p->seg[PROMPT_DYNAMIC], "\n%s\n", c->append_system_prompt);
+    free(platform);
+    buf_release(&date);
+    buf_release(&git);
+}
+
+/* Tools that a bare deny rule takes out of the request altogether (SURFACE 2.1). */
+static void
+build_tools(struct prompt *p, struct core *c)
+{
+    const struct perm_rules *rs = permit_rules(c->permit);
+    const char **denied = xcalloc(rs->n + 1, sizeof *denied);
+    size_t n = 0;
+    for (size_t i = 0; i < rs->n; i++)
+        if (rs->rules[i].verdict == VERDICT_DENY && !rs->rules[i].body)
+            denied[n++] = rs->rules[i].tool;
+    c->seams.tools_schema(denied, &p->tools);
+    free(denied);
+}
+
+/* ---- memory ---- */
+
+static void
+add_memory_file(struct prompt *p, char *take_path)
+{
+    struct buf b;
+    struct err err = {0};
+    bool found = false;
+    buf_init(&b, MEMORY_FILE_MAX);
+    if (!fs_read_if(take_path, MEMORY_FILE_MAX, &b, &found, &err)) {
+        log_warn("prompt", "%s", err.text);
+    } else if (found && str_trim(buf_str(&b)).len &&
+               !str_contains(buf_str(&p->memory),
+                             buf_str(&b))) { /* AGENTS.md may be a link to CLAUDE.md */
+        buf_addf(&p->memory, "Contents of %s:\n\n", take_path);
+        buf_add_str(&p->memory, buf_str(&b));
+        buf_adds(&p->memory, "\n\n");
+    }
+    buf_release(&b);
+    free(take_path);
+}
+
+static void
+add_memory_of(struct prompt *p, const char *dir)
+{
+    add_memory_file(p, fs_join(dir, "CLAUDE.md"));
+    add_memory_file(p, fs_join(dir, "AGENTS.md"));
+}
+
+/* From the root down to the working folder, so that what is nearest is read last. */
+static void
+add_memory_chain(struct prompt *p, const struct core *c)
+{
+    add_memory_of(p, c->root);
+    struct str below = str_from(c->cwd);
+    if (!str_starts(below, c->root))
+        return;
+    below = str_sub(below, strlen(c->root), below.len);
+    char *dir = xstrdup(c->root);
+    struct str part;
+    while (str_split(&below, '/', &part)) {
+        if (!part.len)
+            continue;
+        char *name = str_dup(part), *next = fs_join(dir, name);
+        free(name);
+        free(dir);
+        dir = next;
+        add_memory_of(p, dir);
+    }
+    free(dir);
+}
+
+static void
+build_memory(struct prompt *p, const struct core *c)
+{
+    char *user = fs_join(c->home, ".claude");
+    add_memory_file(p, fs_join(user, "CLAUDE.md"));
+    free(user);
+    add_memory_file(p, fs_join(c->config_dir, "AGENTS.md"));
+    add_memory_chain(p, c);
+    if (!p->memory.len)
+        return;
+    struct buf whole;
+    buf_init(&whole, MEMORY_MAX + 1024);
+    buf_adds(&whole,
+             "<system-reminder>\nInstructions that the person keeps for you. They hold before "
+             "your defaults where they apply.\n\n");
+    buf_add_str(&whole, buf_str(&p->memory));
+    buf_adds(&whole, "</system-reminder>");
+    buf_release(&p->memory);
+    p->memory = whole;
+}
+
+/* ---- all of it ---- */
+
+static void
+set_breaks(struct prompt *p)
+{
+    size_t at[PROMPT_SEGMENTS];
+    for (size_t i = 0; i < PROMPT_SEGMENTS; i++) {
+        at[i] = SIZE_MAX;
+        if (!p->seg[i].len)
+            continue;
+        at[i] = p->n_system;
+        p->system[p->n_system++] = buf_str(&p->seg[i]);
+    }
+    for (size_t i = PROMPT_BOUNDARY; i-- > 0;) {
+        if (at[i] != SIZE_MAX) {
+            p->breaks[0] = at[i];
+            break;
+        }
+    }
+    p->breaks[1] = at[PROMPT_DYNAMIC];
+}
+
+void
+prompt_build(struct prompt *p, struct core *c)
+{
+    prompt_release(p);
+    prompt_init(p);
+    buf_adds(&p->seg[PROMPT_ATTRIBUTION], prompt_attribution_md);
+    if (c->system_prompt) {
+        buf_adds(&p->seg[PROMPT_GLOBAL], c->system_prompt);
+    } else {
+        buf_adds(&p->seg[PROMPT_STATIC], prompt_static_md);
+        buf_adds(&p->seg[PROMPT_GLOBAL], prompt_global_md);
+    }
+    add_dynamic(p, c);
+    set_breaks(p);
+    build_tools(p, c);
+    build_memory(p, c);
+}

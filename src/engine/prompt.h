@@ -1,0 +1,39 @@
+#pragma once
+/*
+ * The system prompt in its four segments (MISSION C1), the tools and the memory reminder. Built once a session (or
+ * /clear) and then frozen: a later change of mode, date, git or folder is told at the end of the conversation, so that
+ * every request extends the one before byte for byte and the prompt cache holds.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct core;
+
+enum prompt_segment {
+    PROMPT_ATTRIBUTION,
+    PROMPT_STATIC,
+    PROMPT_GLOBAL,
+    PROMPT_DYNAMIC,
+    PROMPT_SEGMENTS
+};
+/* The boundary: segments before it are the same for everybody, those after it are this session's. */
+#define PROMPT_BOUNDARY PROMPT_DYNAMIC
+
+struct prompt {
+    struct buf seg[PROMPT_SEGMENTS];
+    struct str system[PROMPT_SEGMENTS]; /* borrowed from seg; those that are not empty */
+    size_t n_system;
+    size_t breaks[2];  /* indexes in system after which a cache breakpoint stands; SIZE_MAX: none */
+    struct buf tools;  /* JSON array */
+    struct buf memory; /* the first user-role reminder, or empty */
+};
+void prompt_init(struct prompt *p);
+void prompt_release(struct prompt *p);
+/* Builds all of it from the session as it is now. */
+void prompt_build(struct prompt *p, struct core *c);
+size_t prompt_bytes(const struct prompt *p);
+/* The branch or short commit of the repository at `root` from its files, without running git. Appends; nothing when there is
+ * none. */
+void prompt_git_head(const char *root, struct buf *out);

@@ -1,0 +1,58 @@
+#include "engine/retry.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+
+bool
+retry_is_too_long(const struct err *err)
+{
+    static const char *const words[] = {
+        "prompt is too long",     "context_length_exceeded", "exceed_context_size",
+        "maximum context length", "context window",          "request_too_large",
+    };
+    if (err->code == ERR_HTTP && err->http == 413)
+        return true;
+    if (err->code != ERR_HTTP || (err->http != 400 && err->http != 422 && err->http != 500))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcasestr(err->text, words[i]) || strcasestr(err->kind, words[i]))
+            return true;
+    return false;
+}
+
+bool
+retry_is_overload(const struct err *err)
+{
+    return err->http == 529 || err->http == 503 || strcmp(err->kind, "overloaded_error") == 0;
+}
+
+static bool
+is_curable(const struct err *err)
+{
+    if (retry_is_too_long(err))
+        return false;
+    if (err->code == ERR_HTTP && (err->http == 400 || err->http == 401 || err->http == 402 ||
+                                  err->http == 403 || err->http == 404 || err->http == 413))
+        return false;
+    return err->retryable || err->code == ERR_NET || err->code == ERR_TIMEOUT;
+}
+
+int64_t
+retry_delay(const struct retry_policy *p, const struct err *err, int attempt, int64_t waited_ms,
+            uint32_t random)
+{
+    if (attempt > p->max_attempts || !is_curable(err) || waited_ms >= RETRY_TOTAL_MS)
+        return -1;
+    if (err->retry_after_ms > 0)
+        return err->retry_after_ms <= RETRY_AFTER_MAX_MS ? err->retry_after_ms : -1;
+    int64_t delay = p->base_ms;
+    for (int i = 1; i < attempt && delay < RETRY_MAX_MS; i++)
+        delay *= 2;
+    if (delay > RETRY_MAX_MS)
+        delay = RETRY_MAX_MS;
+    /* Up to a quarter more or less, so that many clients do not come back at once. */
+    int64_t spread = delay / 2;
+    return delay - spread / 2 + (spread ? (int64_t)(random % (uint32_t)spread) : 0);
+}

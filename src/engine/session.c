@@ -1,0 +1,311 @@
+/* The session inside core: journal, passport, resume. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "engine/core.h"
+#include "engine/permit.h"
+#include "engine/validator.h"
+
+/* ---- the journal ---- */
+
+/* The session's first line. */
+static bool
+write_session_record(struct core *c, struct err *err)
+{
+    struct buf when, b;
+    buf_init(&when, 64);
+    buf_init(&b, BUF_MAX);
+    clock_iso8601(clock_wall_ms(), &when);
+    struct jw w;
+    jw_init(&w, &b);
+    jw_object(&w);
+    jw_kcstr(&w, "type", "session");
+    jw_kcstr(&w, "id", c->session_id);
+    jw_kcstr(&w, "sessionId", c->session_id);
+    jw_kcstr(&w, "cwd", c->cwd);
+    jw_kcstr(&w, "root", c->root);
+    jw_kcstr(&w, "version", YARE_VERSION);
+    jw_kstr(&w, "created", buf_str(&when));
+    jw_kstr(&w, "timestamp", buf_str(&when));
+    jw_kcstr(&w, "model", c->model);
+    jw_kbool(&w, "print", c->print_mode);
+    jw_end(&w);
+    bool ok = journal_append(c->journal, buf_str(&b), err);
+    buf_release(&when);
+    buf_release(&b);
+    return ok;
+}
+
+static bool
+need_journal(struct core *c, struct err *err)
+{
+    if (c->journal)
+        return true;
+    c->journal = journal_open(c->paths.journal, err);
+    if (!c->journal)
+        return err_wrap(err, "cannot write the transcript");
+    return write_session_record(c, err);
+}
+
+bool
+core_append(struct core *c, const struct message *take_m, struct err *err)
+{
+    if (!take_m)
+        return true;
+    if (!need_journal(c, err) ||
+        !journal_append_message(c->journal, c->session_id, c->cwd, take_m, err)) {
+        message_free(take_m);
+        return false;
+    }
+    state_append(&c->state, take_m);
+    return true;
+}
+
+bool
+core_sync(struct core *c, struct err *err)
+{
+    return c->journal ? journal_sync(c->journal, err) : true;
+}
+
+void
+core_note(struct core *c, const char *type, const char *subtype, struct str members_json)
+{
+    struct err err = {0};
+    if (c->journal &&
+        !journal_append_note(c->journal, c->session_id, type, subtype, members_json, &err))
+        log_warn("journal", "%s", err.text);
+}
+
+/* ---- the passport ---- */
+
+static void
+fill_passport(struct core *c)
+{
+    struct passport *p = &c->passport;
+    p->schema = PASSPORT_SCHEMA;
+    memcpy(p->id, c->session_id, sizeof p->id);
+    const char *user = getlogin();
+    size_t len = user ? strlen(user) : 0;
+    memcpy(p->user, user ? user : "", len < sizeof p->user ? len : sizeof p->user - 1);
+    p->created_ms = clock_wall_ms();
+    free(p->project_root);
+    free(p->original_cwd);
+    p->project_root = xstrdup(c->root);
+    p->original_cwd = xstrdup(c->original_cwd);
+    struct buf head;
+    buf_init(&head, 512);
+    prompt_git_head(c->root, &head);
+    free(p->git_head);
+    p->git_head = head.len ? xstrdup(buf_cstr(&head)) : NULL;
+    buf_release(&head);
+}
+
+static void
+put_text(char *to, size_t cap, const char *text)
+{
+    size_t len = strlen(text);
+    len = len < cap ? len : cap - 1;
+    memcpy(to, text, len);
+    to[len] = '\0';
+}
+
+void
+core_save_passport(struct core *c, enum session_status status, const char *last_error)
+{
+    struct passport *p = &c->passport;
+    free(p->cwd);
+    p->cwd = xstrdup(c->cwd);
+    put_text(p->mode, sizeof p->mode, perm_mode_name(c->mode));
+    put_text(p->model, sizeof p->model, c->model);
+    p->status = status;
+    free(p->last_error);
+    p->last_error = xstrdup(last_error);
+    if (!c->store || !c->journal)
+        return;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    passport_write(p, &b);
+    if (!str_eq(buf_str(&b), buf_str(&c->saved_passport))) {
+        char *key = xasprintf("passport:%s", c->session_id);
+        struct err err = {0};
+        uint64_t version;
+        if (store_put(c->store, key, buf_str(&b), STORE_ANY, &version, &err)) {
+            buf_clear(&c->saved_passport);
+            buf_add_str(&c->saved_passport, buf_str(&b));
+        } else {
+            log_warn("store", "%s", err.text); /* the journal is the truth; it can be rebuilt */
+        }
+        free(key);
+    }
+    buf_release(&b);
+}
+
+/* From the store, or rebuilt from the usage records of the journal. */
+static void
+load_passport(struct core *c, const struct journal_index *ix)
+{
+    char *key = xasprintf("passport:%s", c->session_id);
+    struct buf b;
+    uint64_t version = 0;
+    struct err err = {0};
+    buf_init(&b, BUF_MAX);
+    bool got = c->store && store_get(c->store, key, &b, &version, &err) && version &&
+               passport_read(buf_str(&b), &c->passport, &err);
+    if (!got) {
+        log_info("engine", "the passport is rebuilt from the journal (%s)",
+                 err.text[0] ? err.text : "not in the store");
+        for (size_t i = 0; i < ix->n; i++)
+            if (strcmp(ix->entries[i].type, "usage") == 0)
+                usage_read_note(&c->passport, journal_record(ix, i));
+    }
+    usage_load(&c->usage, &c->passport);
+    buf_release(&b);
+    free(key);
+}
+
+/* ---- sessions ---- */
+
+static void
+close_session(struct core *c)
+{
+    journal_close(c->journal);
+    c->journal = NULL;
+    state_release(&c->state);
+    passport_release(&c->passport);
+    passport_init(&c->passport);
+    session_paths_release(&c->paths);
+    file_state_free(c->files);
+    c->files = file_state_new();
+    buf_clear(&c->saved_passport);
+    memset(&c->usage, 0, sizeof c->usage);
+}
+
+static void
+name_session(struct core *c, const char *id)
+{
+    if (id)
+        put_text(c->session_id, sizeof c->session_id, id);
+    else
+        uuid_make(c->session_id);
+    session_paths_make(c->data_dir, c->root, c->session_id, &c->paths);
+}
+
+void
+core_session_new(struct core *c, const char *id)
+{
+    close_session(c);
+    name_session(c, id);
+    fill_passport(c);
+    c->resumed = false;
+    prompt_build(&c->prompt, c);
+}
+
+/* A turn that was cut off leaves calls without results at the end: they are answered and journalled. */
+static bool
+close_cut_turn(struct core *c, struct err *err)
+{
+    const struct message *last = state_last(&c->state);
+    if (!last || last->role != ROLE_ASSISTANT)
+        return true;
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    for (size_t i = 0; i < last->n_blocks; i++)
+        if (last->blocks[i].kind == BLOCK_TOOL_USE)
+            message_add_tool_result(b, last->blocks[i].id,
+                                    STR("interrupted: yare ended before this call had its result"),
+                                    true);
+    struct message *m = message_build(b);
+    if (!m)
+        return true;
+    core_notice(c, "the last turn was cut off; its open calls are closed as interrupted");
+    return core_append(c, m, err) && core_sync(c, err);
+}
+
+static void
+mend_history(struct core *c)
+{
+    struct validator_report r;
+    validator_report_init(&r);
+    const struct message **msgs = c->state.messages;
+    size_t n = c->state.n;
+    c->state.messages = NULL; /* they change hands */
+    c->state.n = c->state.cap = 0;
+    validator_mend(&msgs, &n, &r);
+    state_replace_messages(&c->state, msgs, n);
+    if (r.text.len) {
+        log_warn("validator", "%s", buf_cstr(&r.text));
+        core_notice(c, "the history was mended: %s", buf_cstr(&r.text));
+    }
+    validator_report_release(&r);
+    for (size_t i = 0; i < c->state.n; i++)
+        if (c->state.messages[i]->role == ROLE_USER)
+            state_index_answers(&c->state, c->state.messages[i]);
+}
+
+static bool
+load_messages(struct core *c, const char *path, struct err *err)
+{
+    struct journal_index ix;
+    if (!journal_index_load(path, &ix, err))
+        return false;
+    size_t n = 0;
+    struct message **m = journal_messages(&ix, &n, err);
+    bool ok = m || n == 0;
+    for (size_t i = 0; m && i < n; i++)
+        state_append(&c->state, m[i]);
+    free(m);
+    if (ix.torn_at >= 0)
+        core_notice(c, "the transcript's last line was torn; %lld bytes are left out",
+                    (long long)ix.torn_bytes);
+    load_passport(c, &ix);
+    journal_index_release(&ix);
+    return ok;
+}
+
+/* A fork writes the messages again, into the new session's own journal. */
+static bool
+copy_to_fork(struct core *c, struct err *err)
+{
+    if (!need_journal(c, err))
+        return false;
+    for (size_t i = 0; i < c->state.n; i++)
+        if (!journal_append_message(c->journal, c->session_id, c->cwd, c->state.messages[i], err))
+            return false;
+    return core_sync(c, err);
+}
+
+bool
+core_session_resume(struct core *c, const char *id, bool fork, struct err *err)
+{
+    char found[37];
+    if (!session_find(c->data_dir, c->root, id, found, err))
+        return false;
+    if (!found[0])
+        return err_set(err, ERR_INVALID, "no session '%s' in this project; see `yare sessions`",
+                       id);
+    struct session_paths from;
+    session_paths_make(c->data_dir, c->root, found, &from);
+    /* The writer's lock comes first: a session that another yare has open is refused before anything is dropped. */
+    struct journal *j = fork ? NULL : journal_open(from.journal, err);
+    if (!fork && !j) {
+        session_paths_release(&from);
+        return false;
+    }
+    close_session(c);
+    name_session(c, fork ? NULL : found);
+    fill_passport(c);
+    c->journal = j;
+    c->resumed = true;
+    bool ok = load_messages(c, from.journal, err) && (!fork || copy_to_fork(c, err)) &&
+              close_cut_turn(c, err);
+    session_paths_release(&from);
+    if (ok)
+        mend_history(c);
+    prompt_build(&c->prompt, c);
+    return ok;
+}

@@ -1,0 +1,360 @@
+/* One piece of work from its text to EV_RESULT (MISSION D1): 1 the system prompt stands, frozen with the session;
+ * 2 the input is processed; 3 the transcript is on disk before any request; 4 skills and plugins come from their cache; 5 the
+ * session's event was emitted; 6 the loop; 7 the result. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/uuid.h"
+#include "engine/context.h"
+#include "engine/engine_private.h"
+#include "engine/executor.h"
+#include "engine/loop.h"
+#include "engine/permit.h"
+
+#define ATTACH_MAX ((size_t)256 << 10)
+#define ATTACHED_FILES 16
+
+/* ---- @files ---- */
+
+/* May the file be read? The deny rules hold here as they do for the Read tool. */
+static bool
+may_read(struct core *c, const char *path)
+{
+    const struct tool *read = c->seams.tool_find(STR("Read"));
+    if (!read)
+        return false;
+    struct buf raw, reason;
+    buf_init(&raw, BUF_MAX);
+    buf_init(&reason, 4096);
+    buf_adds(&raw, "{\"file_path\":");
+    json_quote(&raw, str_from(path));
+    buf_addc(&raw, '}');
+    char id[UUID_LEN + 1];
+    uuid_make(id);
+    struct cJSON *tree = json_parse(buf_str(&raw), NULL);
+    const struct permit_call call = {
+        .id = id, .tool = read, .input = tree, .raw = buf_str(&raw), .person = true};
+    uint64_t ask;
+    bool ok = tree && permit_judge(c->permit, &call, &reason, &ask) == PERMIT_ALLOW;
+    if (!ok)
+        core_notice(c, "'%s' was not attached: %s", path, buf_cstr(&reason));
+    json_free(tree);
+    buf_release(&raw);
+    buf_release(&reason);
+    return ok;
+}
+
+static void
+attach(struct core *c, struct message_builder *b, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !may_read(c, path))
+        return;
+    struct buf content, text;
+    struct err err = {0};
+    buf_init(&content, ATTACH_MAX);
+    buf_init(&text, BUF_MAX);
+    if (!fs_read(path, ATTACH_MAX, &content, &err)) {
+        core_notice(c, "'%s' was not attached: %s", path, err.text);
+    } else if (!text_valid_utf8(buf_str(&content)) || memchr(content.data, 0, content.len)) {
+        core_notice(c, "'%s' was not attached: it is no text", path);
+    } else {
+        buf_addf(&text, "<system-reminder>\nThe person named %s. Its content:\n", path);
+        buf_add_str(&text, buf_str(&content));
+        buf_adds(&text, "\n</system-reminder>");
+        message_add_text(b, buf_str(&text));
+        file_state_note(c->files, path,
+                        (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+                        buf_str(&content));
+    }
+    buf_release(&content);
+    buf_release(&text);
+}
+
+static bool
+is_space(char ch)
+{
+    return ch == ' ' || ch == '\n' || ch == '\t';
+}
+
+static void
+attach_files(struct core *c, struct message_builder *b, struct str text)
+{
+    int left = ATTACHED_FILES;
+    for (size_t i = 0; i < text.len && left > 0; i++) {
+        if (text.ptr[i] != '@' || (i > 0 && !is_space(text.ptr[i - 1])))
+            continue;
+        size_t end = i + 1;
+        while (end < text.len && !is_space(text.ptr[end]))
+            end++;
+        char *name = str_dup(str_sub(text, i + 1, end - i - 1));
+        char *path = name[0] ? fs_normalize(c->cwd, name) : NULL;
+        if (path) {
+            attach(c, b, path);
+            left--;
+        }
+        free(name);
+        free(path);
+        i = end;
+    }
+}
+
+/* ---- the result ---- */
+
+static char *
+final_text(const struct core *c)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    const struct message *m = state_last(&c->state);
+    for (size_t i = 0; m && m->role == ROLE_ASSISTANT && !m->hidden && i < m->n_blocks; i++)
+        if (m->blocks[i].kind == BLOCK_TEXT)
+            buf_add_str(&b, m->blocks[i].text);
+    return buf_take(&b);
+}
+
+static char *
+as_json(void (*write)(const void *, struct buf *), const void *what)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    write(what, &b);
+    return buf_take(&b);
+}
+
+static void
+write_models(const void *p, struct buf *out)
+{
+    usage_write_models(p, out);
+}
+
+static void
+write_usage(const void *p, struct buf *out)
+{
+    usage_write(p, out);
+}
+
+static void
+write_denials(const void *p, struct buf *out)
+{
+    permit_write_denials(p, out);
+}
+
+static void
+write_errors(const void *p, struct buf *out)
+{
+    const struct err *err = p;
+    struct jw w;
+    jw_init(&w, out);
+    jw_array(&w);
+    jw_cstr(&w, err->text);
+    jw_end(&w);
+}
+
+static void
+emit_result(struct engine *e, const struct loop_result *r, struct cancel *turn, int64_t began_ms,
+            int64_t turns, char *take_text)
+{
+    struct core *c = &e->core;
+    struct event *ev = event_new(EV_RESULT);
+    ev->u.result.subtype = loop_exit_subtype(r->exit);
+    ev->u.result.exit = loop_exit_name(r->exit);
+    ev->u.result.exit_code = loop_exit_code(r->exit, cancel_fired(turn));
+    ev->u.result.is_error = ev->u.result.exit_code != 0;
+    ev->u.result.text = take_text;
+    ev->u.result.duration_ms = clock_mono_ms() - began_ms;
+    ev->u.result.api_ms = r->api_ms;
+    ev->u.result.turns = turns;
+    ev->u.result.cost_usd = c->usage.cost_usd;
+    if (r->stop != STOP_NONE)
+        ev->u.result.stop_reason = xstrdup(stop_reason_name(r->stop));
+    if (r->err.text[0])
+        ev->u.result.errors = as_json(write_errors, &r->err);
+    ev->u.result.model_usage = as_json(write_models, &c->passport);
+    ev->u.result.usage = as_json(write_usage, &c->usage.submit);
+    ev->u.result.denials = as_json(write_denials, c->permit);
+    core_emit(c, ev);
+}
+
+/* ---- a prompt ---- */
+
+/* Memory goes before the first prompt, as a message of yare's own. */
+static bool
+append_memory(struct core *c, struct err *err)
+{
+    if (c->state.n || !c->prompt.memory.len)
+        return true;
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    message_add_text(b, buf_str(&c->prompt.memory));
+    struct message *m = message_build(b);
+    if (!m)
+        return true;
+    m->hidden = true;
+    return core_append(c, m, err);
+}
+
+/* On disk and synced, then acknowledged. */
+static bool
+append_prompt(struct core *c, const char *text, struct err *err)
+{
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    message_add_text(b, str_from(text));
+    if (!message_builder_len(b)) {
+        message_builder_free(b);
+        return err_set(err, ERR_INVALID, "the prompt is empty");
+    }
+    attach_files(c, b, str_from(text));
+    struct message *m = message_build(b);
+    if (!m)
+        return err_set(err, ERR_LIMIT, "the prompt is too large");
+    message_ref(m);
+    bool ok = append_memory(c, err) && core_append(c, m, err) && core_sync(c, err);
+    if (ok)
+        core_emit_user(c, m, text, false);
+    message_free(m);
+    return ok;
+}
+
+/* What was typed and did not join becomes the next prompt. */
+static void
+requeue_steers(struct engine *e)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    for (size_t i = 0; i < e->n_steer; i++) {
+        if (b.len)
+            buf_adds(&b, "\n\n");
+        buf_adds(&b, e->steer[i]);
+        free(e->steer[i]);
+    }
+    e->n_steer = 0;
+    if (b.len)
+        ops_queue_work(e, WORK_PROMPT, buf_cstr(&b), true, true);
+    buf_release(&b);
+}
+
+static void
+run_prompt(struct engine *e, const char *text, struct cancel *turn, struct loop_result *r)
+{
+    struct core *c = &e->core;
+    if (!append_prompt(c, text, &r->err)) {
+        r->exit = EXIT_MODEL_ERROR;
+        core_error(c, &r->err, NULL);
+        return;
+    }
+    core_save_passport(c, SESSION_RUNNING, NULL);
+    loop_run(e, turn, r);
+    c->passport.turns += c->state.turn;
+}
+
+/* ---- a command typed with '!' ---- */
+
+static bool
+append_shell(struct core *c, const char *command, struct str output, struct err *err)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    buf_addf(&b, "<bash-input>%s</bash-input>\n<bash-output>\n", command);
+    buf_add_str(&b, output);
+    buf_adds(&b, "\n</bash-output>");
+    struct message_builder *mb = message_builder_new(ROLE_USER);
+    message_add_text(mb, buf_str(&b));
+    buf_release(&b);
+    struct message *m = message_build(mb);
+    if (!m)
+        return err_set(err, ERR_LIMIT, "the output is too large");
+    message_ref(m);
+    bool ok = core_append(c, m, err) && core_sync(c, err);
+    if (ok) {
+        char *shown = xasprintf("!%s", command);
+        core_emit_user(c, m, shown, false);
+        free(shown);
+    }
+    message_free(m);
+    return ok;
+}
+
+static void
+wait_shell(struct engine *e, struct cancel *turn)
+{
+    struct core *c = &e->core;
+    while (!executor_done(c->executor)) {
+        if (cancel_fired(turn) == CANCEL_NONE)
+            waker_wait(c->wake, -1);
+        waker_clear(c->wake);
+        ops_drain(e);
+        if (cancel_fired(turn) != CANCEL_NONE)
+            executor_abort(c->executor, cancel_fired(turn));
+        else
+            executor_pump(c->executor);
+    }
+}
+
+static char *
+run_shell(struct engine *e, const char *line, struct cancel *turn, struct loop_result *r)
+{
+    struct core *c = &e->core;
+    struct str command = str_trim(str_from(line));
+    char *cmd = str_dup(str_trim(str_sub(command, 1, command.len)));
+    struct buf input, text;
+    buf_init(&input, BUF_MAX);
+    buf_init(&text, BUF_MAX);
+    buf_adds(&input, "{\"command\":");
+    json_quote(&input, str_from(cmd));
+    buf_addc(&input, '}');
+    char uuid[UUID_LEN + 1];
+    uuid_make(uuid);
+    char *id = xasprintf("person_%s", uuid);
+    bool failed = false;
+    executor_begin(c->executor, turn, true);
+    executor_add(c->executor, str_from(id), STR("Bash"), buf_str(&input), false);
+    wait_shell(e, turn);
+    executor_person_result(c->executor, &text, &failed);
+    r->exit = cancel_fired(turn) != CANCEL_NONE ? EXIT_ABORTED_TOOLS : EXIT_COMPLETED;
+    if (!append_shell(c, cmd, buf_str(&text), &r->err)) {
+        r->exit = EXIT_MODEL_ERROR;
+        core_error(c, &r->err, NULL);
+    }
+    free(id);
+    free(cmd);
+    buf_release(&input);
+    return buf_take(&text);
+}
+
+/* ---- all kinds ---- */
+
+void
+submit_run(struct engine *e, struct work *take_w)
+{
+    struct core *c = &e->core;
+    struct loop_result r = {.exit = EXIT_COMPLETED};
+    int64_t began = clock_mono_ms();
+    struct cancel *turn = engine_begin_turn(e);
+    char *text = NULL;
+    state_begin_submit(&c->state);
+    permit_begin_submit(c->permit);
+    c->usage.submit = (struct usage){0};
+    if (take_w->kind == WORK_PROMPT)
+        run_prompt(e, take_w->text, turn, &r);
+    else if (take_w->kind == WORK_SHELL)
+        text = run_shell(e, take_w->text, turn, &r);
+    else
+        command_run(e, take_w->text);
+    if (take_w->kind == WORK_PROMPT)
+        text = final_text(c);
+    engine_end_turn(e);
+    bool failed = loop_exit_code(r.exit, cancel_fired(turn)) != 0;
+    core_save_passport(c, failed ? SESSION_ERROR : SESSION_IDLE, r.err.text[0] ? r.err.text : NULL);
+    if (take_w->wants_result)
+        emit_result(e, &r, turn, began, c->state.turn, text);
+    else
+        free(text);
+    requeue_steers(e);
+    cancel_free(turn);
+    work_free(take_w);
+}

@@ -1,0 +1,35 @@
+#pragma once
+/*
+ * Tokens and cost of a session, a row a model in the passport. Sums of the server's own usage figures; where a server gives
+ * none an estimate stands in and is marked. An unknown price makes the total unknown (negative), never $0.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/event.h"
+#include "model/catalog.h"
+#include "store/session.h"
+
+struct usage_meter {
+    struct usage total;   /* of the session */
+    struct usage submit;  /* of the running submit */
+    struct usage running; /* of the running request, cumulative */
+    double cost_usd;      /* of the session; negative: some model's price is unknown */
+    int64_t requests;
+};
+
+/* From a passport's rows, on resume. */
+void usage_load(struct usage_meter *m, const struct passport *p);
+/* A request ended with m->running: adds it up, in the meter and in the passport's row of `model`. */
+void usage_commit(struct usage_meter *m, struct passport *p, const char *model,
+                  const struct model_info *info);
+/* Session cost with the running request; negative: unknown. */
+double usage_cost_now(const struct usage_meter *m, const struct model_info *info);
+struct event *usage_event(const struct usage_meter *m, const struct model_info *info,
+                          double budget_usd);
+/* SURFACE 8.3: modelUsage and usage of a result. */
+void usage_write_models(const struct passport *p, struct buf *out);
+void usage_write(const struct usage *u, struct buf *out);
+/* The members of a "usage" record of the journal, with a leading comma-free list, and back. */
+void usage_write_note(const char *model, const struct usage *u, struct buf *out);
+void usage_read_note(struct passport *p, struct str record);

@@ -1,0 +1,6 @@
+yare_test(engine_event LINK yare_engine)
+yare_test(engine_state LINK yare_engine)
+yare_test(engine_validator LINK yare_engine SOURCES fakes/legal.c)
+yare_test(engine_retry LINK yare_engine)
+yare_test(engine_context LINK yare_engine)
+yare_test(engine_childenv LINK yare_engine)
