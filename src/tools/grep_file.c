@@ -197,6 +197,24 @@ search_by_line(struct finder *f)
     }
 }
 
+/* Only lines that hold the literal are tried. */
+static void
+search_by_literal(struct finder *f, struct str literal)
+{
+    size_t at = 0;
+
+    while (at < f->s.len && !f->done && !f->hits->too_hard) {
+        const char *hit = memmem(f->s.ptr + at, f->s.len - at, literal.ptr, literal.len);
+        if (!hit)
+            return;
+        size_t start = line_start(f, (size_t)(hit - f->s.ptr)),
+               end = line_end(f, (size_t)(hit - f->s.ptr));
+        if (line_matches(f, start, end))
+            take_match(f, start, start);
+        at = end + 1;
+    }
+}
+
 /* Looks through the whole window at once; a match that leaves its line is tried again on the line alone. */
 static void
 search_at_once(struct finder *f)
@@ -233,7 +251,10 @@ search_window(struct finder *f, struct str s)
     f->s = s;
     f->ascii = grep_is_ascii(s);
     f->next_at = 0;
-    if (grep_pattern_by_line(f->o->pattern))
+    struct str literal = grep_pattern_literal(f->o->pattern);
+    if (literal.len)
+        search_by_literal(f, literal);
+    else if (grep_pattern_by_line(f->o->pattern))
         search_by_line(f);
     else
         search_at_once(f);

@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/grep_literal.h"
+
 enum { MATCH_LIMIT = 1000000, JIT_STACK_MAX = 1 << 20, PATTERN_MAX = 100000 };
 
 struct grep_pattern {
     pcre2_code *bytes, *utf;
     bool by_line;
+    struct buf literal;
 };
 
 struct grep_matcher {
@@ -76,6 +79,9 @@ grep_pattern_new(struct str pattern, bool ignore_case, bool multiline, struct er
         return NULL;
     }
     p = xcalloc(1, sizeof *p);
+    buf_init(&p->literal, 1000);
+    if (!ignore_case && !multiline)
+        grep_required_literal(pattern, &p->literal);
     if (ignore_case)
         options |= PCRE2_CASELESS;
     if (multiline)
@@ -97,6 +103,7 @@ grep_pattern_free(struct grep_pattern *p)
         return;
     pcre2_code_free(p->bytes);
     pcre2_code_free(p->utf);
+    buf_release(&p->literal);
     free(p);
 }
 
@@ -104,6 +111,12 @@ bool
 grep_pattern_by_line(const struct grep_pattern *p)
 {
     return p->by_line;
+}
+
+struct str
+grep_pattern_literal(const struct grep_pattern *p)
+{
+    return buf_str(&p->literal);
 }
 
 struct grep_matcher *

@@ -17,6 +17,8 @@ struct grep_pattern *grep_pattern_new(struct str pattern, bool ignore_case, bool
 void grep_pattern_free(struct grep_pattern *p);
 /* The pattern looks around, so that only a line by itself may be searched. */
 bool grep_pattern_by_line(const struct grep_pattern *p);
+/* What every matching line holds; empty: not known. */
+struct str grep_pattern_literal(const struct grep_pattern *p);
 
 struct grep_matcher *grep_matcher_new(const struct grep_pattern *p);
 void grep_matcher_free(struct grep_matcher *m);

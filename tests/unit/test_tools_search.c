@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <time.h>
 
+#include "tools/grep_literal.h"
+
 static void
 set_time(struct bench *b, const char *rel, int seconds)
 {
@@ -191,6 +193,39 @@ test_grep_patterns(void **state)
 }
 
 static void
+test_grep_literal(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"[a-z]+ing\\b", "ing"}, {"foo.*barbaz", "barbaz"},
+        {"abcd?ef", "abc"},      {"abc(d|e)", "abc"},
+        {"abc|def", ""},         {"ab", ""},
+        {"(?i)abcdef", ""},      {"abc{2}", ""},
+        {"a\\.bcd+", "a.bcd"},   {"\\Qabc", ""},
+        {"x[]abc]yzw", "yzw"},   {"plain", ""},
+        {"x.(abc)?", ""},        {"[[:alpha:]]abcd", ""},
+        {"fooé*bar", "foo"},     {"(?!abc)def", ""},
+        {"\\d+abc\\x41", ""},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf out;
+        buf_init(&out, BUF_MAX);
+        grep_required_literal(str_from(rows[i][0]), &out);
+        if (strcmp(buf_cstr(&out), rows[i][1]) != 0)
+            fail_msg("'%s' gives '%s', not '%s'", rows[i][0], buf_cstr(&out), rows[i][1]);
+        buf_release(&out);
+    }
+    struct bench b;
+    bench_init(&b);
+    bench_put(&b, "f", STR("running\nrun\nswimming, running\nings\n"));
+    assert_string_equal(
+        bench_run(&b, "Grep", "{'pattern':'[a-z]+ing$','path':'f','output_mode':'content'}"),
+        "1:running\n3:swimming, running");
+    bench_release(&b);
+}
+
+static void
 test_grep_errors(void **state)
 {
     (void)state;
@@ -283,17 +318,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_glob),
-        cmocka_unit_test(test_glob_cap),
-        cmocka_unit_test(test_grep_modes),
-        cmocka_unit_test(test_grep_context),
-        cmocka_unit_test(test_grep_paging),
-        cmocka_unit_test(test_grep_patterns),
-        cmocka_unit_test(test_grep_errors),
-        cmocka_unit_test(test_grep_too_hard),
-        cmocka_unit_test(test_grep_link_and_special),
-        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_grep_many),
+        cmocka_unit_test(test_glob),          cmocka_unit_test(test_glob_cap),
+        cmocka_unit_test(test_grep_modes),    cmocka_unit_test(test_grep_context),
+        cmocka_unit_test(test_grep_paging),   cmocka_unit_test(test_grep_patterns),
+        cmocka_unit_test(test_grep_errors),   cmocka_unit_test(test_grep_literal),
+        cmocka_unit_test(test_grep_too_hard), cmocka_unit_test(test_grep_link_and_special),
+        cmocka_unit_test(test_cancel),        cmocka_unit_test(test_grep_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
