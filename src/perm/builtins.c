@@ -1,0 +1,473 @@
+/*
+ * The shell's builtins, each with a specification of its own: many evaluate operands that look quoted (SECURITY 1, row 4). One
+ * that is not here and not a program of the table is unknown.
+ */
+#include <string.h>
+
+#include "perm/shell.h"
+
+typedef void (*builtin_fn)(struct sh *, size_t, const struct command *);
+
+static void
+set_class(struct sh *sh, size_t leaf, enum perm_class cls)
+{
+    leaf_at(sh, leaf)->cls = cls;
+}
+
+static bool
+arg_is(const struct command *c, size_t i, const char *s)
+{
+    return i < c->n && c->argv[i].w.known && str_is(c->argv[i].w.text, s);
+}
+
+static bool
+is_option(const struct word *w)
+{
+    struct str s = w->w.known ? w->w.text : w->prefix;
+    return s.len > 0 && (s.ptr[0] == '-' || s.ptr[0] == '+');
+}
+
+/* A variable that a builtin sets. */
+static void
+sets_name(struct sh *sh, size_t leaf, const struct word *w)
+{
+    struct perm_leaf *l = leaf_at(sh, leaf);
+    if (!w->w.known || w->w.glob || !is_name(w->w.text)) {
+        effect_unknown(sh, leaf, "a name operand evaluates code");
+        l->cls = CLASS_DANGER;
+        state_lose_vars(sh);
+        return;
+    }
+    if (!env_plain_name(w->w.text)) {
+        l->bad_env = true;
+        l->bad_env_name = arena_dup(sh->a, w->w.text.ptr, w->w.text.len);
+    }
+    state_set(sh, w->w.text, VAR_UNKNOWN, str_from(NULL));
+}
+
+/* ---- directories ---- */
+
+static void
+go_to(struct sh *sh, size_t leaf, const struct word *w)
+{
+    struct cwdset old = sh->st.cwd, to = {0};
+    if (!w->w.known || w->w.glob || w->split) {
+        to.unknown = true;
+        struct word u = *w;
+        u.w.known = u.w.glob = false;
+        effect_add(sh, leaf, EFFECT_READ, &u);
+    } else if (w->w.text.len) {
+        bool absolute = w->w.text.ptr[0] == '/';
+        if (!absolute && (old.unknown || old.n == 0))
+            to.unknown = true;
+        for (size_t i = 0; i < (absolute ? 1 : old.n) && !to.unknown; i++) {
+            struct cwdset one = {
+                .dir = {path_clean(sh->a, absolute ? NULL : old.dir[i], w->w.text)}, .n = 1};
+            if (!one.dir[0])
+                one = (struct cwdset){.unknown = true};
+            cwd_join(&to, &one);
+        }
+        effect_add(sh, leaf, EFFECT_READ, w);
+    } else {
+        to = old; /* cd "" stays */
+    }
+    sh->ok = to;
+    sh->fail = old;
+}
+
+static void
+do_cd(struct sh *sh, size_t leaf, const struct command *c)
+{
+    size_t i = 1;
+    set_class(sh, leaf, CLASS_READER);
+    while (arg_is(c, i, "-L") || arg_is(c, i, "-P") || arg_is(c, i, "-e"))
+        i++;
+    if (arg_is(c, i, "--"))
+        i++;
+    struct word home = word_unknown(STR("~"), false);
+    const struct var *v = state_get(&sh->st, STR("HOME"));
+    if (!v && !sh->st.vars_lost && sh->env->home)
+        home = word_literal(sh, str_from(sh->env->home));
+    if (i >= c->n) {
+        go_to(sh, leaf, &home);
+        return;
+    }
+    struct word w = c->argv[i];
+    bool odd = arg_is(c, i, "-") || (i + 1 < c->n) || (is_option(&w) && !arg_is(c, i - 1, "--")) ||
+               state_get(&sh->st, STR("CDPATH"));
+    if (odd) {
+        w.w.known = false;
+        effect_unknown(sh, leaf, "where it goes cannot be known");
+    }
+    go_to(sh, leaf, &w);
+}
+
+static void
+do_pushd(struct sh *sh, size_t leaf, const struct command *c)
+{
+    set_class(sh, leaf, CLASS_READER);
+    if (c->n == 2 && arg_is(c, 0, "pushd") && !is_option(&c->argv[1])) {
+        go_to(sh, leaf, &c->argv[1]);
+        return;
+    }
+    struct word w = word_unknown(c->source, false);
+    go_to(sh, leaf, &w);
+}
+
+/* ---- variables ---- */
+
+/* declare and its kin: letters that only mark or print. -n makes a reference, -i and arithmetic evaluate. */
+static void
+do_declare(struct sh *sh, size_t leaf, const struct command *c)
+{
+    struct perm_leaf *l = leaf_at(sh, leaf);
+    l->cls = CLASS_READER;
+    bool exported = arg_is(c, 0, "export"), operands = false;
+    for (size_t i = 1; i < c->n; i++) {
+        const struct word *w = &c->argv[i];
+        struct str s = w->w.text;
+        if (w->w.known && s.len > 1 && (s.ptr[0] == '-' || s.ptr[0] == '+') && !operands) {
+            for (size_t k = 1; k < s.len; k++)
+                if (!strchr("rxagAfFptuln-", s.ptr[k]) || s.ptr[k] == 'n') {
+                    effect_unknown(sh, leaf, "an attribute evaluates the value");
+                    l->cls = exported && s.ptr[k] == 'n' ? CLASS_KNOWN : CLASS_DANGER;
+                }
+            exported = exported || memchr(s.ptr, 'x', s.len);
+            continue;
+        }
+        operands = true;
+        size_t eq = w->w.known ? str_find(s, '=', 0) : (size_t)-1;
+        struct str name = eq == (size_t)-1 ? s : str_sub(s, 0, eq);
+        if (w->split ||
+            (!w->w.known && str_find(w->prefix, '=', 0) == (size_t)-1 &&
+             !is_name(str_sub(w->src, 0, str_find(w->src, '=', 0)))) ||
+            (w->w.known && !is_name(name))) {
+            effect_unknown(sh, leaf, "a name operand evaluates code");
+            l->cls = CLASS_DANGER;
+        }
+        if (!w->w.known) {
+            size_t k = str_find(w->src, '=', 0);
+            name = str_sub(w->src, 0, k == (size_t)-1 ? w->src.len : k);
+        }
+        bool sets = eq != (size_t)-1 || !w->w.known;
+        struct word v = *w;
+        v.w.text = str_sub(s, eq + 1, s.len);
+        if (w->w.known && eq != (size_t)-1 && v.w.text.len && v.w.text.ptr[0] == '(') {
+            effect_unknown(sh, leaf, "an array in a word is evaluated");
+            l->cls = CLASS_DANGER;
+        }
+        bool safe = env_name_safe(name) && (!sets || env_value_safe(name, &v));
+        if (!safe && (exported || !env_plain_name(name))) {
+            l->bad_env = true;
+            l->bad_env_name = arena_dup(sh->a, name.ptr, name.len);
+        }
+        /* Quoted operands are no assignment nodes: the walk has not set them. */
+        if (sets && w->quoted && is_name(name))
+            state_set(sh, name, VAR_UNKNOWN, str_from(NULL));
+    }
+}
+
+static void
+do_unset(struct sh *sh, size_t leaf, const struct command *c)
+{
+    set_class(sh, leaf, CLASS_READER);
+    for (size_t i = 1; i < c->n; i++) {
+        if (arg_is(c, i, "-v") || arg_is(c, i, "-f") || arg_is(c, i, "--"))
+            continue;
+        sets_name(sh, leaf, &c->argv[i]);
+    }
+}
+
+static void
+set_names(struct sh *sh, size_t leaf, const struct command *c, const struct options *o)
+{
+    for (size_t i = 0; i < o->n_operands; i++)
+        sets_name(sh, leaf, &c->argv[o->operands[i]]);
+    if (o->seen['a'] && o->value['a'])
+        sets_name(sh, leaf, o->value['a']);
+}
+
+static void
+do_read(struct sh *sh, size_t leaf, const struct command *c)
+{
+    static const struct optspec spec = {.shorts = "rsp:t:n:N:d:u:a:", .posix = true, .exact = true};
+    struct options o;
+    set_class(sh, leaf, CLASS_READER);
+    options_parse(sh, leaf, c, 1, &spec, &o);
+    if (o.unknown || o.bad)
+        effect_unknown(sh, leaf, "an option of read is not understood");
+    set_names(sh, leaf, c, &o);
+}
+
+static void
+do_mapfile(struct sh *sh, size_t leaf, const struct command *c)
+{
+    static const struct optspec spec = {.shorts = "td:n:O:s:u:C+c:", .posix = true, .exact = true};
+    struct options o;
+    set_class(sh, leaf, CLASS_READER);
+    options_parse(sh, leaf, c, 1, &spec, &o);
+    if (o.unknown || o.bad) {
+        effect_unknown(sh, leaf, "mapfile runs a callback");
+        set_class(sh, leaf, CLASS_DANGER);
+        if (o.value['C'] && o.value['C']->w.known)
+            leaf_inner_text(sh, leaf, o.value['C']->w.text, false);
+    }
+    set_names(sh, leaf, c, &o);
+}
+
+static void
+do_getopts(struct sh *sh, size_t leaf, const struct command *c)
+{
+    set_class(sh, leaf, CLASS_READER);
+    if (c->n > 2)
+        sets_name(sh, leaf, &c->argv[2]);
+}
+
+static void
+do_let(struct sh *sh, size_t leaf, const struct command *c)
+{
+    int64_t v;
+    set_class(sh, leaf, CLASS_READER);
+    for (size_t i = 1; i < c->n; i++)
+        if (!c->argv[i].w.known || !arith_value(c->argv[i].w.text, &v)) {
+            effect_unknown(sh, leaf, "let evaluates names");
+            set_class(sh, leaf, CLASS_DANGER);
+        }
+    state_lose_vars(sh);
+}
+
+/* ---- running text ---- */
+
+static void
+danger(struct sh *sh, size_t leaf, const char *why)
+{
+    set_class(sh, leaf, CLASS_DANGER);
+    effect_unknown(sh, leaf, why);
+}
+
+static void
+lose_all(struct sh *sh)
+{
+    state_lose_vars(sh);
+    sh->st.cwd = (struct cwdset){.unknown = true};
+    sh_settle(sh);
+}
+
+/* eval joins its operands with blanks and runs them. */
+static void
+do_eval(struct sh *sh, size_t leaf, const struct command *c)
+{
+    danger(sh, leaf, "eval runs text");
+    struct buf b;
+    buf_init(&b, SH_PARSE_BYTES);
+    for (size_t i = 1; i < c->n; i++) {
+        buf_add_str(&b, c->argv[i].w.text);
+        buf_addc(&b, ' ');
+    }
+    leaf_inner_text(sh, leaf, buf_str(&b), false);
+    buf_release(&b);
+    lose_all(sh);
+}
+
+static void
+do_source(struct sh *sh, size_t leaf, const struct command *c)
+{
+    danger(sh, leaf, "runs a file in this shell");
+    if (c->n > 1) {
+        effect_add(sh, leaf, EFFECT_READ, &c->argv[1]);
+        effect_add(sh, leaf, EFFECT_EXEC, &c->argv[1]);
+    }
+    lose_all(sh);
+}
+
+static void
+do_exec(struct sh *sh, size_t leaf, const struct command *c)
+{
+    if (c->n == 1) {
+        set_class(sh, leaf, CLASS_KNOWN);
+        return;
+    }
+    danger(sh, leaf, "replaces the shell");
+    size_t i = 1;
+    while (i < c->n && is_option(&c->argv[i]))
+        i += arg_is(c, i, "-a") ? 2 : 1;
+    leaf_inner(sh, leaf, c, i, false);
+    sh_settle(sh);
+}
+
+static void
+do_trap(struct sh *sh, size_t leaf, const struct command *c)
+{
+    danger(sh, leaf, "trap runs text later");
+    if (c->n > 1 && c->argv[1].w.known)
+        leaf_inner_text(sh, leaf, c->argv[1].w.text, false);
+}
+
+static void
+do_alias(struct sh *sh, size_t leaf, const struct command *c)
+{
+    danger(sh, leaf, "changes what commands mean");
+    for (size_t i = 1; i < c->n; i++) {
+        size_t eq = str_find(c->argv[i].w.text, '=', 0);
+        if (c->argv[i].w.known && eq != (size_t)-1)
+            leaf_inner_text(sh, leaf, str_sub(c->argv[i].w.text, eq + 1, (size_t)-1 >> 1), false);
+    }
+}
+
+static void
+do_danger(struct sh *sh, size_t leaf, const struct command *c)
+{
+    (void)c;
+    danger(sh, leaf, "changes how the shell reads or finds commands");
+    lose_all(sh);
+}
+
+/* ---- control ---- */
+
+static void
+do_exit(struct sh *sh, size_t leaf, const struct command *c)
+{
+    int64_t v;
+    set_class(sh, leaf, CLASS_READER);
+    bool number = c->n == 2 && (c->argv[1].numeric ||
+                                (c->argv[1].w.known && arith_value(c->argv[1].w.text, &v)));
+    if (c->n > 2 || (c->n == 2 && !number))
+        return; /* bash may go on then */
+    sh->ok = sh->fail = (struct cwdset){0};
+}
+
+static void
+do_harmless(struct sh *sh, size_t leaf, const struct command *c)
+{
+    (void)c;
+    set_class(sh, leaf, CLASS_READER);
+}
+
+static void
+do_query(struct sh *sh, size_t leaf, const struct command *c)
+{
+    set_class(sh, leaf, CLASS_READER);
+    for (size_t i = 1; i < c->n; i++)
+        if (c->argv[i].split ||
+            (is_option(&c->argv[i]) && !arg_is(c, i, "-a") && !arg_is(c, i, "-l") &&
+             !arg_is(c, i, "-t") && !arg_is(c, i, "-p") && !arg_is(c, i, "-P") &&
+             !arg_is(c, i, "-f") && !arg_is(c, i, "-r")))
+            effect_unknown(sh, leaf, "an option is not known");
+    if (arg_is(c, 0, "hash")) /* -p puts another program behind a name, -d forgets */
+        for (size_t i = 1; i < c->n; i++)
+            if (arg_is(c, i, "-p") || c->n > 2)
+                do_danger(sh, leaf, c);
+    if (leaf_at(sh, leaf)->effects_unknown && leaf_at(sh, leaf)->cls == CLASS_READER)
+        set_class(sh, leaf, CLASS_UNKNOWN);
+}
+
+/* history, ulimit, umask, dirs, shopt, enable, ...: only the bare form prints. */
+static void
+do_bare(struct sh *sh, size_t leaf, const struct command *c)
+{
+    int64_t v;
+    bool number = c->n == 2 && c->argv[1].w.known && arith_value(c->argv[1].w.text, &v) &&
+                  arg_is(c, 0, "history");
+    bool print = c->n == 1 || number || (c->n == 2 && arg_is(c, 1, "-a") && arg_is(c, 0, "ulimit"));
+    set_class(sh, leaf, print ? CLASS_READER : CLASS_DANGER);
+    if (!print)
+        effect_unknown(sh, leaf, "changes the shell");
+    if (!print && (arg_is(c, 0, "shopt") || arg_is(c, 0, "enable")))
+        sh_incomplete(sh, "the shell is told to read commands in another way");
+}
+
+/* set: only options that make it stricter or print. */
+static void
+do_set(struct sh *sh, size_t leaf, const struct command *c)
+{
+    set_class(sh, leaf, CLASS_READER);
+    bool name_next = false;
+    for (size_t i = 1; i < c->n; i++) {
+        const struct word *w = &c->argv[i];
+        struct str s = w->w.text;
+        bool ok = w->w.known;
+        if (name_next) {
+            ok = str_is(s, "pipefail") || str_is(s, "errexit") || str_is(s, "nounset") ||
+                 str_is(s, "xtrace") || str_is(s, "verbose");
+            name_next = false;
+        } else if (ok) {
+            ok = s.len > 1 && (s.ptr[0] == '-' || s.ptr[0] == '+');
+            for (size_t k = 1; ok && k < s.len; k++) {
+                ok = strchr("euxvo", s.ptr[k]) != NULL;
+                name_next = name_next || s.ptr[k] == 'o';
+            }
+        }
+        if (!ok) {
+            danger(sh, leaf, "the shell is told to read commands in another way");
+            sh_incomplete(sh, "the shell is told to read commands in another way");
+        }
+    }
+}
+
+struct builtin {
+    const char *name;
+    builtin_fn fn;
+};
+static const struct builtin builtins[] = {
+    {"cd", do_cd},
+    {"pushd", do_pushd},
+    {"popd", do_pushd},
+    {"export", do_declare},
+    {"declare", do_declare},
+    {"typeset", do_declare},
+    {"readonly", do_declare},
+    {"local", do_declare},
+    {"unset", do_unset},
+    {"read", do_read},
+    {"mapfile", do_mapfile},
+    {"readarray", do_mapfile},
+    {"getopts", do_getopts},
+    {"let", do_let},
+    {"eval", do_eval},
+    {"source", do_source},
+    {".", do_source},
+    {"exec", do_exec},
+    {"trap", do_trap},
+    {"alias", do_alias},
+    {"unalias", do_danger},
+    {"enable", do_bare},
+    {"shopt", do_bare},
+    {"bind", do_danger},
+    {"complete", do_danger},
+    {"compgen", do_danger},
+    {"compopt", do_danger},
+    {"fc", do_danger},
+    {"history", do_bare},
+    {"hash", do_query},
+    {"type", do_query},
+    {"set", do_set},
+    {"exit", do_exit},
+    {"return", do_harmless},
+    {"break", do_harmless},
+    {"continue", do_harmless},
+    {"shift", do_harmless},
+    {"wait", do_harmless},
+    {"jobs", do_bare},
+    {"times", do_bare},
+    {"umask", do_bare},
+    {"ulimit", do_bare},
+    {"dirs", do_bare},
+    {"disown", do_danger},
+    {"suspend", do_danger},
+    {"logout", do_danger},
+    {"caller", do_bare},
+    {"unsetenv", do_unset},
+};
+
+bool
+builtin_run(struct sh *sh, size_t leaf, const struct command *c)
+{
+    struct str name = c->argv[0].w.text;
+    for (size_t i = 0; i < ARRAY_LEN(builtins); i++) {
+        if (!str_is(name, builtins[i].name))
+            continue;
+        builtins[i].fn(sh, leaf, c);
+        return true;
+    }
+    return false;
+}

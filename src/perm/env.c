@@ -1,0 +1,85 @@
+/* Which variables may be set without asking (SECURITY 1, row 9). */
+#include <string.h>
+
+#include "perm/shell.h"
+
+/* Known-safe in the environment of a program, with a literal value. */
+static const char *const safe_names[] = {
+    "NODE_ENV",
+    "CI",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TERM",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "PYTHONUNBUFFERED",
+    "CGO_ENABLED",
+    "LC_CTYPE",
+    "LC_COLLATE",
+    "LC_MESSAGES",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LANGUAGE",
+    "COLUMNS",
+    "LINES",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "PYTHONDONTWRITEBYTECODE",
+    "GOOS",
+    "GOARCH",
+};
+
+/* Lower-case names that programs or the shell itself act on. */
+static const char *const special_lower[] = {
+    "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "auto_resume", "histchars",
+};
+
+bool
+env_name_safe(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(safe_names); i++)
+        if (str_is(name, safe_names[i]))
+            return true;
+    return false;
+}
+
+bool
+env_plain_name(struct str name)
+{
+    if (!is_name(name))
+        return false;
+    bool lower = false;
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] >= 'A' && name.ptr[i] <= 'Z')
+            return false;
+        lower = lower || (name.ptr[i] >= 'a' && name.ptr[i] <= 'z');
+    }
+    for (size_t i = 0; i < ARRAY_LEN(special_lower); i++)
+        if (str_is(name, special_lower[i]))
+            return false;
+    return lower || str_is(name, "_");
+}
+
+bool
+env_value_safe(struct str name, const struct word *v)
+{
+    if (!v->w.known)
+        return false;
+    /* TZ=:/file and locale names with a folder make the C library read a file. */
+    bool file_like = str_is(name, "TZ") || str_is(name, "TERM") || str_starts(name, "LANG") ||
+                     str_starts(name, "LC_");
+    struct str s = v->w.text;
+    for (size_t i = 0; i < s.len; i++) {
+        if (file_like && i == 0 && (s.ptr[i] == '/' || s.ptr[i] == ':'))
+            return false;
+        if (file_like && s.ptr[i] == '.' && i + 1 < s.len && s.ptr[i + 1] == '.')
+            return false;
+        if (file_like && s.ptr[i] == '/' && !str_is(name, "TZ"))
+            return false;
+    }
+    return true;
+}

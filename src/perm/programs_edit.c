@@ -1,0 +1,213 @@
+/* Operands of programs that write, move and delete. */
+#include <string.h>
+
+#include "perm/programs.h"
+
+static void
+each(struct judged *j, size_t first, enum perm_effect_kind kind)
+{
+    for (size_t i = first; i < j->o.n_operands; i++)
+        effect_add(j->sh, j->leaf, kind, judged_operand(j, i));
+}
+
+static void
+need_known(struct judged *j)
+{
+    for (size_t i = 0; i < j->o.n_operands; i++)
+        if (!judged_operand(j, i)->w.known)
+            judged_unknown(j, "an operand is not known");
+}
+
+static void
+note_made(struct sh *sh, const struct word *w)
+{
+    const struct cwdset *c = &sh->st.cwd;
+    const char *p = w->w.known && !w->w.glob
+                        ? path_clean(sh->a, c->n && !c->unknown ? c->dir[0] : NULL, w->w.text)
+                        : NULL;
+    if (!p || sh->n_made >= 64)
+        return;
+    if (!sh->made)
+        sh->made = arena_alloc(sh->a, 64 * sizeof *sh->made);
+    sh->made[sh->n_made++] = p;
+}
+
+void
+ops_mkdir(struct judged *j)
+{
+    each(j, 0, EFFECT_WRITE);
+    need_known(j);
+    for (size_t i = 0; i < j->o.n_operands; i++)
+        note_made(j->sh, judged_operand(j, i));
+}
+
+void
+ops_write(struct judged *j)
+{
+    each(j, 0, EFFECT_WRITE);
+    need_known(j);
+}
+
+/* dir/base of src, for a target that is a folder. */
+static void
+write_below(struct judged *j, const struct word *dir, const struct word *src)
+{
+    struct sh *sh = j->sh;
+    struct str s = src->w.text;
+    while (s.len > 1 && s.ptr[s.len - 1] == '/')
+        s.len--;
+    size_t cut = s.len;
+    while (cut > 0 && s.ptr[cut - 1] != '/')
+        cut--;
+    struct word w = *dir;
+    w.w.known = dir->w.known && src->w.known;
+    w.w.glob = dir->w.glob || src->w.glob;
+    struct str base = str_sub(s, cut, s.len - cut);
+    if (str_is(base, ".") || str_is(base, ".."))
+        base = STR("*");
+    w.w.glob = w.w.glob || str_is(base, "*");
+    w.w.text = str_from(arena_printf(sh->a, "%.*s/%.*s", (int)dir->w.text.len, dir->w.text.ptr,
+                                     (int)base.len, base.ptr));
+    effect_add(sh, j->leaf, EFFECT_WRITE, &w);
+}
+
+static void
+source(struct judged *j, const struct word *w, bool move, bool tree)
+{
+    struct sh *sh = j->sh;
+    bool dir = path_is_dir(sh, w);
+    effect_add(sh, j->leaf, (tree || move) && dir ? EFFECT_READ_TREE : EFFECT_READ, w);
+    if (move)
+        effect_add(sh, j->leaf, dir ? EFFECT_DELETE_TREE : EFFECT_DELETE, w);
+}
+
+/* cp, mv, install: sources and a target, which may be a folder. */
+void
+ops_cp(struct judged *j)
+{
+    size_t n = j->o.n_operands;
+    const struct word *dir = j->o.value['t'];
+    bool move = str_is(str_from(j->p->name), "mv");
+    bool tree = j->o.seen['r'] || j->o.seen['R'] || j->o.seen['a'];
+    need_known(j);
+    if (str_is(str_from(j->p->name), "install") && j->o.seen['d']) {
+        each(j, 0, EFFECT_WRITE);
+        return;
+    }
+    if (n == 0 || (!dir && n < 2 && !j->o.uncounted)) {
+        judged_unknown(j, "an operand is missing");
+        return;
+    }
+    size_t sources = dir ? n : n - 1;
+    const struct word *to = dir ? dir : judged_operand(j, n - 1);
+    if (dir && !dir->w.known)
+        judged_unknown(j, "an operand is not known");
+    bool below = dir || sources > 1 || to->w.glob || (sources && judged_operand(j, 0)->w.glob) ||
+                 path_is_dir(j->sh, to);
+    effect_add(j->sh, j->leaf, EFFECT_WRITE, to);
+    for (size_t i = 0; i < sources; i++) {
+        const struct word *w = judged_operand(j, i);
+        source(j, w, move, tree);
+        if (below && !j->o.seen['T'])
+            write_below(j, to, w);
+    }
+}
+
+void
+ops_rm(struct judged *j)
+{
+    bool tree = j->o.seen['r'] || j->o.seen['R'];
+    each(j, 0, tree ? EFFECT_DELETE_TREE : EFFECT_DELETE);
+    if (j->o.uncounted)
+        for (size_t i = 0; i < j->o.n_operands; i++)
+            if (judged_operand(j, i)->split)
+                effect_unknown(j->sh, j->leaf, "an unquoted value may become several operands");
+}
+
+void
+ops_rmdir(struct judged *j)
+{
+    each(j, 0, EFFECT_DELETE);
+}
+
+void
+ops_ln(struct judged *j)
+{
+    size_t n = j->o.n_operands;
+    const struct word *dir = j->o.value['t'];
+    size_t sources = dir || n < 2 ? n : n - 1;
+    struct word here = word_literal(j->sh, STR("."));
+    const struct word *to = dir ? dir : n < 2 ? &here : judged_operand(j, n - 1);
+    bool below = dir || n < 2 || sources > 1 || path_is_dir(j->sh, to);
+    if (dir || n >= 2)
+        effect_add(j->sh, j->leaf, EFFECT_WRITE, to);
+    for (size_t i = 0; i < sources; i++) {
+        effect_add(j->sh, j->leaf, EFFECT_READ, judged_operand(j, i));
+        if (below && !j->o.seen['T'])
+            write_below(j, to, judged_operand(j, i));
+    }
+    need_known(j);
+}
+
+/* chmod MODE FILE..., chown OWNER FILE... */
+void
+ops_chmod(struct judged *j)
+{
+    bool reference = false;
+    for (size_t i = 1; i < j->c->n; i++)
+        reference = reference || str_starts(j->c->argv[i].w.text, "--ref");
+    each(j, reference ? 0 : 1, EFFECT_WRITE);
+}
+
+void
+ops_dd(struct judged *j)
+{
+    for (size_t i = 1; i < j->c->n; i++) {
+        struct word w = j->c->argv[i];
+        struct str s = w.w.known ? w.w.text : w.prefix;
+        bool in = str_starts(s, "if="), out = str_starts(s, "of=");
+        if (!in && !out && (!w.w.known || str_find(s, '=', 0) == (size_t)-1))
+            judged_unknown(j, "an operand is not known");
+        if (w.w.known)
+            w.w.text = str_sub(s, 3, s.len);
+        if (in || out)
+            effect_add(j->sh, j->leaf, in ? EFFECT_READ : EFFECT_WRITE, &w);
+    }
+}
+
+static bool
+sed_script(struct judged *j, const struct word *w)
+{
+    return w->w.known && !w->w.glob && script_sed_safe(j->sh, j->leaf, w->w.text);
+}
+
+/* sed: scripts are read; with -i the operands are changed. */
+void
+ops_sed(struct judged *j)
+{
+    struct sh *sh = j->sh;
+    bool in_place = j->o.seen['i'], ok = true;
+    size_t first = j->o.pattern ? 0 : 1;
+    if (!j->o.pattern)
+        ok = j->o.n_operands > 0 && sed_script(j, judged_operand(j, 0));
+    for (size_t i = 0; i < j->o.n_patterns; i++)
+        ok = sed_script(j, j->o.patterns[i]) && ok;
+    if (!ok)
+        judged_unknown(j, "the sed script writes, runs or is not understood");
+    for (size_t i = first; i < j->o.n_operands; i++) {
+        const struct word *w = judged_operand(j, i);
+        if (w->w.known && str_is(w->w.text, "-"))
+            continue;
+        effect_add(sh, j->leaf, EFFECT_READ, w);
+        if (in_place)
+            effect_add(sh, j->leaf, EFFECT_WRITE, w);
+    }
+    const struct word *suffix = j->o.value['i'];
+    if (suffix && (!suffix->w.known || memchr(suffix->w.text.ptr, '/', suffix->w.text.len) ||
+                   memchr(suffix->w.text.ptr, '*', suffix->w.text.len)))
+        judged_unknown(j, "the backup goes to another place");
+    if (in_place && j->cls == CLASS_READER) {
+        j->cls = CLASS_EDITOR;
+        need_known(j);
+    }
+}

@@ -1,0 +1,168 @@
+/* find: paths, then an expression whose words are a positive list with their arity. */
+#include <string.h>
+
+#include "perm/shell.h"
+
+enum find_kind { F_PLAIN, F_READ, F_WRITE, F_DELETE, F_EXEC };
+struct predicate {
+    const char *name;
+    size_t args;
+    enum find_kind kind;
+};
+static const struct predicate predicates[] = {
+    {"-maxdepth", 1, F_PLAIN},  {"-mindepth", 1, F_PLAIN},
+    {"-name", 1, F_PLAIN},      {"-iname", 1, F_PLAIN},
+    {"-path", 1, F_PLAIN},      {"-ipath", 1, F_PLAIN},
+    {"-wholename", 1, F_PLAIN}, {"-iwholename", 1, F_PLAIN},
+    {"-regex", 1, F_PLAIN},     {"-iregex", 1, F_PLAIN},
+    {"-regextype", 1, F_PLAIN}, {"-type", 1, F_PLAIN},
+    {"-xtype", 1, F_PLAIN},     {"-size", 1, F_PLAIN},
+    {"-mtime", 1, F_PLAIN},     {"-mmin", 1, F_PLAIN},
+    {"-atime", 1, F_PLAIN},     {"-amin", 1, F_PLAIN},
+    {"-ctime", 1, F_PLAIN},     {"-cmin", 1, F_PLAIN},
+    {"-perm", 1, F_PLAIN},      {"-user", 1, F_PLAIN},
+    {"-group", 1, F_PLAIN},     {"-uid", 1, F_PLAIN},
+    {"-gid", 1, F_PLAIN},       {"-links", 1, F_PLAIN},
+    {"-inum", 1, F_PLAIN},      {"-lname", 1, F_PLAIN},
+    {"-ilname", 1, F_PLAIN},    {"-fstype", 1, F_PLAIN},
+    {"-printf", 1, F_PLAIN},    {"-newermt", 1, F_PLAIN},
+    {"-used", 1, F_PLAIN},      {"-newer", 1, F_READ},
+    {"-anewer", 1, F_READ},     {"-cnewer", 1, F_READ},
+    {"-samefile", 1, F_READ},   {"-print", 0, F_PLAIN},
+    {"-print0", 0, F_PLAIN},    {"-ls", 0, F_PLAIN},
+    {"-prune", 0, F_PLAIN},     {"-quit", 0, F_PLAIN},
+    {"-empty", 0, F_PLAIN},     {"-readable", 0, F_PLAIN},
+    {"-writable", 0, F_PLAIN},  {"-executable", 0, F_PLAIN},
+    {"-true", 0, F_PLAIN},      {"-false", 0, F_PLAIN},
+    {"-depth", 0, F_PLAIN},     {"-d", 0, F_PLAIN},
+    {"-mount", 0, F_PLAIN},     {"-xdev", 0, F_PLAIN},
+    {"-noleaf", 0, F_PLAIN},    {"-daystart", 0, F_PLAIN},
+    {"-follow", 0, F_PLAIN},    {"-nouser", 0, F_PLAIN},
+    {"-nogroup", 0, F_PLAIN},   {"-ignore_readdir_race", 0, F_PLAIN},
+    {"-not", 0, F_PLAIN},       {"-a", 0, F_PLAIN},
+    {"-and", 0, F_PLAIN},       {"-o", 0, F_PLAIN},
+    {"-or", 0, F_PLAIN},        {"!", 0, F_PLAIN},
+    {"(", 0, F_PLAIN},          {")", 0, F_PLAIN},
+    {",", 0, F_PLAIN},          {"-help", 0, F_PLAIN},
+    {"--help", 0, F_PLAIN},     {"-version", 0, F_PLAIN},
+    {"--version", 0, F_PLAIN},  {"-fprint", 1, F_WRITE},
+    {"-fprint0", 1, F_WRITE},   {"-fls", 1, F_WRITE},
+    {"-fprintf", 2, F_WRITE},   {"-delete", 0, F_DELETE},
+    {"-exec", 0, F_EXEC},       {"-execdir", 0, F_EXEC},
+    {"-ok", 0, F_EXEC},         {"-okdir", 0, F_EXEC},
+};
+
+static const struct predicate *
+find_predicate(struct str s)
+{
+    for (size_t i = 0; i < ARRAY_LEN(predicates); i++)
+        if (str_is(s, predicates[i].name))
+            return &predicates[i];
+    return NULL;
+}
+
+/* -exec words ... ; : the command inside is looked at by deny. Returns the index of the closing word. */
+static size_t
+exec_words(struct sh *sh, size_t leaf, const struct command *c, size_t from)
+{
+    size_t to = from;
+    while (to < c->n && !(c->argv[to].w.known && (str_is(c->argv[to].w.text, ";") ||
+                                                  (str_is(c->argv[to].w.text, "+") && to > from &&
+                                                   str_is(c->argv[to - 1].w.text, "{}")))))
+        to++;
+    struct command in = {.argv = arena_alloc(sh->a, (to - from + 1) * sizeof *in.argv),
+                         .n = to - from,
+                         .source = c->source};
+    for (size_t i = from; i < to; i++) {
+        in.argv[i - from] = c->argv[i];
+        if (c->argv[i].w.known && str_contains(c->argv[i].w.text, STR("{}")))
+            in.argv[i - from] = word_unknown(c->argv[i].src, false);
+    }
+    struct cwdset cwd = sh->st.cwd;
+    leaf_inner(sh, leaf, &in, 0, false);
+    sh->st.cwd = cwd;
+    return to;
+}
+
+static enum perm_class
+lower(enum perm_class a, enum perm_class b)
+{
+    return a == CLASS_READER ? b : a == CLASS_KNOWN && b == CLASS_UNKNOWN ? b : a;
+}
+
+struct finding_run {
+    enum perm_class cls;
+    bool deletes;
+};
+
+/* The predicate at i; returns the index of its last word. */
+static size_t
+one_predicate(struct sh *sh, size_t leaf, const struct command *c, size_t i, struct finding_run *r)
+{
+    const struct word *w = &c->argv[i];
+    const struct predicate *p = w->w.known && !w->w.glob ? find_predicate(w->w.text) : NULL;
+    if (!p || i + p->args >= c->n) {
+        effect_unknown(sh, leaf, "a part of find's expression is not known");
+        r->cls = CLASS_UNKNOWN;
+        return i;
+    }
+    for (size_t k = 1; k <= p->args; k++)
+        if (c->argv[i + k].split || c->argv[i + k].w.glob) {
+            effect_unknown(sh, leaf, "a part of find's expression is not known");
+            r->cls = CLASS_UNKNOWN;
+        }
+    switch (p->kind) {
+    case F_PLAIN:
+        break;
+    case F_READ:
+        effect_add(sh, leaf, EFFECT_READ, &c->argv[i + 1]);
+        break;
+    case F_WRITE:
+        effect_add(sh, leaf, EFFECT_WRITE, &c->argv[i + 1]);
+        r->cls = lower(r->cls, CLASS_KNOWN);
+        break;
+    case F_DELETE:
+        r->deletes = true;
+        r->cls = lower(r->cls, CLASS_KNOWN);
+        break;
+    case F_EXEC:
+        effect_unknown(sh, leaf, "find runs a command");
+        r->cls = CLASS_DANGER;
+        return exec_words(sh, leaf, c, i + 1);
+    }
+    return i + p->args;
+}
+
+void
+judge_find(struct sh *sh, size_t leaf, const struct command *c)
+{
+    struct finding_run r = {.cls = CLASS_READER};
+    size_t i = 1, paths;
+    while (i < c->n && c->argv[i].w.known &&
+           (str_is(c->argv[i].w.text, "-H") || str_is(c->argv[i].w.text, "-L") ||
+            str_is(c->argv[i].w.text, "-P")))
+        i++;
+    size_t first = i;
+    for (; i < c->n; i++) {
+        const struct word *w = &c->argv[i];
+        struct str s = w->w.known ? w->w.text : w->prefix;
+        if (s.len && strchr("-(!),", s.ptr[0]))
+            break;
+        if (w->split || (!w->w.known && s.len == 0) || (w->w.glob && strchr("*?[", s.ptr[0]))) {
+            effect_unknown(sh, leaf, "a path may become a part of find's expression");
+            r.cls = CLASS_UNKNOWN;
+        }
+        effect_add(sh, leaf, EFFECT_READ_TREE, w);
+    }
+    paths = i;
+    for (; i < c->n && sh_spend(sh, 2); i++)
+        i = one_predicate(sh, leaf, c, i, &r);
+    struct word here = word_literal(sh, STR("."));
+    if (paths == first)
+        effect_add(sh, leaf, EFFECT_READ_TREE, &here);
+    for (size_t k = first; r.deletes && k < paths; k++)
+        effect_add(sh, leaf, EFFECT_DELETE_TREE, &c->argv[k]);
+    if (r.deletes && paths == first)
+        effect_add(sh, leaf, EFFECT_DELETE_TREE, &here);
+    leaf_at(sh, leaf)->cls = r.cls;
+}

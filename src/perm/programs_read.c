@@ -1,0 +1,217 @@
+/* Operands of programs that read. */
+#include <string.h>
+
+#include "perm/programs.h"
+
+static bool
+is_dash(const struct word *w)
+{
+    return w->w.known && str_is(w->w.text, "-");
+}
+
+static void
+read_from(struct judged *j, size_t first, enum perm_effect_kind kind)
+{
+    for (size_t i = first; i < j->o.n_operands; i++)
+        if (!is_dash(judged_operand(j, i)))
+            effect_add(j->sh, j->leaf, kind, judged_operand(j, i));
+}
+
+/* The folder it runs in. */
+static void
+read_here(struct judged *j, enum perm_effect_kind kind)
+{
+    effect_text(j->sh, j->leaf, kind, STR("."));
+}
+
+void
+ops_text(struct judged *j)
+{
+    (void)j;
+}
+
+void
+ops_none(struct judged *j)
+{
+    if (j->o.n_operands)
+        judged_unknown(j, "an operand is not understood");
+}
+
+void
+ops_read(struct judged *j)
+{
+    read_from(j, 0, EFFECT_READ);
+}
+
+void
+ops_wc(struct judged *j)
+{
+    read_from(j, 0, EFFECT_READ);
+}
+
+void
+ops_tree(struct judged *j)
+{
+    if (j->o.n_operands == 0)
+        read_here(j, EFFECT_READ_TREE);
+    read_from(j, 0, EFFECT_READ_TREE);
+}
+
+void
+ops_list(struct judged *j)
+{
+    enum perm_effect_kind kind = j->o.seen['R'] ? EFFECT_READ_TREE : EFFECT_READ;
+    if (j->o.n_operands == 0)
+        read_here(j, kind);
+    read_from(j, 0, kind);
+}
+
+void
+ops_grep(struct judged *j)
+{
+    size_t first = j->o.pattern ? 0 : 1;
+    const struct word *d = j->o.value['d'];
+    bool tree =
+        j->o.seen['r'] || j->o.seen['R'] || (d && !(d->w.known && str_is(d->w.text, "skip")));
+    enum perm_effect_kind kind = tree ? EFFECT_READ_TREE : EFFECT_READ;
+    if (j->o.n_operands <= first && tree)
+        read_here(j, kind);
+    read_from(j, first, kind);
+    /* "grep -r x $f": the value may bring an option or several files; none of grep's options writes. */
+}
+
+void
+ops_rg(struct judged *j)
+{
+    size_t first = j->o.pattern || j->o.seen['1'] || j->o.seen['2'] ? 0 : 1;
+    if (j->o.n_operands <= first)
+        read_here(j, EFFECT_READ_TREE);
+    read_from(j, first, EFFECT_READ_TREE);
+}
+
+/* A filter that cannot see the environment or load code. */
+static bool
+jq_filter_safe(struct str f)
+{
+    static const char *const words[] = {"env",          "ENV",
+                                        "import",       "include",
+                                        "getpath_file", "input_filename",
+                                        "modulemeta",   "get_search_list"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_contains(f, str_from(words[i])))
+            return false;
+    return true;
+}
+
+void
+ops_jq(struct judged *j)
+{
+    const struct word *f = judged_operand(j, 0);
+    if (!f || !f->w.known || f->w.glob || !jq_filter_safe(f->w.text))
+        judged_unknown(j, "the jq program may read what it should not");
+    read_from(j, 1, EFFECT_READ);
+}
+
+void
+ops_diff(struct judged *j)
+{
+    read_from(j, 0, j->o.seen['r'] ? EFFECT_READ_TREE : EFFECT_READ);
+}
+
+/* The second operand is written. */
+void
+ops_uniq(struct judged *j)
+{
+    const struct word *in = judged_operand(j, 0), *out = judged_operand(j, 1);
+    if (in && !is_dash(in))
+        effect_add(j->sh, j->leaf, EFFECT_READ, in);
+    if (out && !is_dash(out)) {
+        effect_add(j->sh, j->leaf, EFFECT_WRITE, out);
+        j->o.writes = true;
+    }
+    if (j->o.uncounted || j->o.n_operands > 2)
+        judged_unknown(j, "a second operand would be written");
+}
+
+void
+ops_xxd(struct judged *j)
+{
+    ops_uniq(j);
+}
+
+/* test and [: -v and -R take a name and evaluate its subscript. */
+void
+ops_test(struct judged *j)
+{
+    const struct command *c = j->c;
+    for (size_t i = 1; i < c->n; i++) {
+        const struct word *w = &c->argv[i];
+        if (w->split || w->w.glob)
+            judged_unknown(j, "an unquoted value may become an operator");
+        /* With three operands and an operator in the middle the value is data. */
+        size_t n = c->n - 1 - (str_is(c->argv[0].w.text, "[") ? 1 : 0);
+        bool middle = n == 3 && c->argv[2].w.known && c->argv[2].w.text.len &&
+                      strchr("=!<>-", c->argv[2].w.text.ptr[0]);
+        bool behind_op = i > 1 && c->argv[i - 1].w.known && c->argv[i - 1].w.text.len == 2 &&
+                         c->argv[i - 1].w.text.ptr[0] == '-' &&
+                         strchr("abcdefghknoprstuwxzGLNOS", c->argv[i - 1].w.text.ptr[1]) && n <= 3;
+        bool after_not = n == 3 && i == 3 && c->argv[1].w.known && str_is(c->argv[1].w.text, "!");
+        if (!w->w.known && !w->numeric && !middle && !behind_op && n != 1 && !after_not)
+            judged_unknown(j, "a value may become an operator");
+        bool name_op = w->w.known && (str_is(w->w.text, "-v") || str_is(w->w.text, "-R"));
+        if (name_op && i + 1 < c->n && !(c->argv[i + 1].w.known && is_name(c->argv[i + 1].w.text)))
+            judged_unknown(j, "a test evaluates a name");
+    }
+}
+
+void
+ops_printf(struct judged *j)
+{
+    const struct command *c = j->c;
+    const struct word *f = c->n > 1 ? &c->argv[1] : NULL;
+    if (!f)
+        return;
+    struct str s = f->w.known ? f->w.text : f->prefix;
+    if (f->split || f->w.glob || (!f->w.known && s.len == 0 && !f->numeric)) {
+        judged_unknown(j, "the format may be an option");
+        return;
+    }
+    if (!str_starts(s, "-") || str_is(s, "--") || str_is(s, "-"))
+        return;
+    bool name = str_is(s, "-v") && c->n > 2 && c->argv[2].w.known && is_name(c->argv[2].w.text);
+    judged_unknown(j, "printf -v sets a variable");
+    if (name && env_plain_name(c->argv[2].w.text)) {
+        j->cls = CLASS_KNOWN;
+        state_set(j->sh, c->argv[2].w.text, VAR_UNKNOWN, str_from(NULL));
+    } else {
+        j->cls = CLASS_DANGER;
+        state_lose_vars(j->sh);
+    }
+}
+
+/* An operand that is no +FORMAT sets the clock. */
+void
+ops_date(struct judged *j)
+{
+    if (j->o.n_operands)
+        judged_unknown(j, "an operand sets the clock");
+}
+
+void
+ops_awk(struct judged *j)
+{
+    const struct word *f = judged_operand(j, 0);
+    if (!f || !f->w.known || f->w.glob || !script_awk_safe(f->w.text))
+        judged_unknown(j, "the awk program may write, run or read more");
+    for (size_t i = 1; i < j->o.n_operands; i++) {
+        const struct word *w = judged_operand(j, i);
+        if (is_dash(w) || (w->w.known && memchr(w->w.text.ptr, '=', w->w.text.len)))
+            continue;
+        if (w->w.known && w->w.text.len && w->w.text.ptr[0] == '/' &&
+            str_starts(w->w.text, "/inet"))
+            judged_unknown(j, "awk opens a connection");
+        effect_add(j->sh, j->leaf, EFFECT_READ, w);
+    }
+    if (j->o.value['v'] && !j->o.value['v']->w.known)
+        judged_unknown(j, "an awk variable is not known");
+}

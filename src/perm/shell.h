@@ -1,0 +1,323 @@
+#pragma once
+/*
+ * The shell analyser's own parts, shared by its files and by nobody else. The way of a command line:
+ *
+ *   shell_scan.c   bytes are judged, line continuations joined, here-documents taken out
+ *   shell.c        the text is parsed (tree-sitter-bash), the two readings of here-documents are compared
+ *   shell_walk.c   one walk over the tree, node kinds are a positive list
+ *   shell_words.c  words are decoded from their bytes; the tree only says where substitutions are
+ *   shell_leaf.c   a decoded simple command becomes a leaf; wrappers.c peels, programs.c judges
+ *
+ * Everything lives in one arena until perm_analysis_release. Nothing here is shared between threads.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tree_sitter/api.h>
+
+#include "perm/leaf.h"
+
+enum {
+    SH_MAX_BYTES = 10000,       /* more asks (SECURITY 1, row 2) */
+    SH_PARSE_BYTES = 64 * 1024, /* more is not even looked at */
+    SH_MAX_DEPTH = 60,          /* nested nodes */
+    SH_MAX_WRAPS = 12,          /* wrappers in wrappers, shell strings in shell strings */
+    SH_MAX_LEAVES = 400,
+    SH_MAX_WORDS = 2000, /* words of one command after brace expansion */
+    SH_MAX_BRACES = 256, /* words one brace expression may give */
+    SH_MAX_WORK = 60000, /* nodes and words looked at in all */
+    SH_MAX_UNROLL = 16,  /* for-loop values walked one by one */
+};
+
+/* ---- arena ---- */
+struct arena;
+struct arena *arena_new(void);
+void arena_free(struct arena *a);
+void *arena_alloc(struct arena *a, size_t n); /* zeroed, aligned; never NULL */
+char *arena_dup(struct arena *a, const char *p, size_t n);
+struct str arena_str(struct arena *a, struct str s);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- scanned text ---- */
+struct heredoc {
+    size_t at;        /* offset of the '<' that stands for it in `text` */
+    size_t joined_at; /* offset of its delimiter word in `joined` */
+    struct str body;
+    bool quoted; /* the body is taken as it is */
+};
+struct scanned {
+    struct str
+        text; /* for the parser: here-documents are "<HEREDOC" redirections, their bodies gone */
+    struct str joined; /* line continuations joined, here-documents in place */
+    struct heredoc *docs;
+    size_t n_docs;
+    const char *bad; /* what could not be read with certainty, or NULL */
+};
+/* Bytes that no command needs and that hide things; false and the reason. */
+bool scan_bytes(struct str s, const char **ret_why);
+void scan_text(struct arena *a, struct str s, struct scanned *ret);
+
+/* ---- words ---- */
+struct word {
+    struct perm_word w;
+    struct str src;    /* its bytes */
+    struct str prefix; /* of an unknown word: what is known to come first */
+    bool split;        /* unknown and unquoted: may become any number of words */
+    bool procsub;      /* <(...) or >(...): a pipe, no file of the tree */
+    bool numeric;      /* unknown, but only digits */
+    bool quoted;       /* holds quoting of any kind */
+};
+struct words {
+    struct word *v;
+    size_t n, cap;
+};
+
+/* ---- state ---- */
+struct cwdset {
+    const char *dir[4];
+    size_t n;
+    bool unknown;
+};
+enum var_kind { VAR_UNKNOWN, VAR_TEXT, VAR_NUMBER, VAR_GLOB };
+struct var {
+    struct str name, text;
+    enum var_kind kind;
+};
+struct state {
+    struct cwdset cwd;
+    struct var *vars;
+    size_t n_vars, cap_vars;
+    bool vars_lost; /* anything may have been assigned */
+};
+
+/* ---- one parsed text ---- */
+struct unit {
+    struct scanned s;
+    TSTree *tree;
+};
+
+struct redirs {
+    TSNode node;
+    const struct redirs *next; /* outer ones follow */
+};
+
+struct sh {
+    struct arena *a;
+    const struct perm_shell_env *env;
+    struct perm_analysis *ret;
+    size_t cap_leaves;
+    struct unit *unit;
+    struct state st;
+    struct cwdset ok,
+        fail; /* where the last statement leaves the shell when it succeeds or fails */
+    const struct state *ok_st; /* variables when the last && list succeeded, or NULL */
+    size_t depth, wraps, work;
+    bool inner;        /* below an opaque wrapper: leaves are LEAF_INNER */
+    size_t wrapper;    /* of the leaves to come, or SIZE_MAX */
+    struct str *funcs; /* functions defined so far */
+    size_t n_funcs, cap_funcs;
+    const char **made; /* folders made earlier in this command line */
+    size_t n_made, cap_made;
+};
+
+/* shell.c */
+void sh_incomplete(struct sh *sh, const char *why);
+bool sh_spend(struct sh *sh, size_t n); /* false: the work cap is used up (then incomplete) */
+/* Parses and walks text as a script in the present state. */
+void sh_run_text(struct sh *sh, struct str text);
+
+/* shell_walk.c */
+void walk_program(struct sh *sh, TSNode root);
+void walk_statements(struct sh *sh, TSNode parent, uint32_t from, uint32_t to);
+void walk_stmt(struct sh *sh, TSNode n, const struct redirs *rd);
+
+/* shell_loop.c */
+void walk_for(struct sh *sh, TSNode n);
+void walk_c_for(struct sh *sh, TSNode n);
+void walk_while(struct sh *sh, TSNode n);
+void walk_case(struct sh *sh, TSNode n);
+
+/* shell_subst.c */
+/* A substitution's statements, in a subshell. */
+void walk_substitution(struct sh *sh, TSNode node);
+/* $(cat <<'EOF' ...) and the like whose value is literal; true and the text. */
+bool walk_literal_substitution(struct sh *sh, TSNode node, struct str *ret);
+bool node_is(TSNode n, const char *type);
+struct str node_text(const struct sh *sh, TSNode n);
+bool gap_is_blank(const struct sh *sh, uint32_t from, uint32_t to, bool newlines);
+
+/* shell_test.c */
+void walk_test(struct sh *sh, TSNode node, const struct redirs *rd);
+void walk_arithmetic(struct sh *sh, TSNode node, uint32_t from, uint32_t to);
+/* Bytes of an arithmetic expression: false when evaluating them could run code or is not understood. */
+bool arith_check(struct sh *sh, TSNode node, uint32_t from, uint32_t to);
+bool arith_value(struct str s, int64_t *ret);
+
+/* shell_words.c */
+enum word_mode {
+    WORD_ARG,    /* all expansions */
+    WORD_ASSIGN, /* value of an assignment: no braces, no splitting, no globs */
+    WORD_TEXT,   /* case words, operands of [[: likewise, without the tilde after ':' */
+};
+/* Decodes bytes [from, to) whose substitutions are found below `node`. */
+void word_decode(struct sh *sh, TSNode node, uint32_t from, uint32_t to, enum word_mode mode,
+                 struct words *out);
+/* Walks all substitutions below node; an opener without a node makes the analysis incomplete. */
+void word_scan_rest(struct sh *sh, TSNode node, uint32_t from, uint32_t to);
+/* An unquoted here-document's body: its substitutions are walked; true when it is literal. */
+bool word_heredoc(struct sh *sh, struct str body);
+void words_add(struct sh *sh, struct words *ws, const struct word *w);
+struct word word_literal(struct sh *sh, struct str text);
+struct word word_unknown(struct str src, bool split);
+
+/* expand.c */
+struct xchar {
+    char c;
+    uint8_t f;
+};
+enum {
+    XQ = 1,  /* quoted */
+    XU = 2,  /* stands for an unknown value */
+    XS = 4,  /* ... that may split */
+    XP = 8,  /* ... of a process substitution */
+    XN = 16, /* ... that is a number */
+    XV = 32, /* from an unquoted variable: globs count, braces and tildes do not */
+    XM = 64, /* a mark that quotes were here; no character */
+};
+struct xword {
+    struct xchar *v;
+    size_t n, cap;
+};
+void xword_add(struct sh *sh, struct xword *x, char c, uint8_t f);
+/* Brace expansion; false: too many words. */
+bool expand_braces(struct sh *sh, const struct xword *x, struct xword **ret, size_t *ret_n);
+void expand_finish(struct sh *sh, struct xword *x, struct str src, enum word_mode mode,
+                   struct words *out);
+
+/* shell_param.c */
+/* $name or ${...} at [from, to): its value is appended to x. */
+void param_expand(struct sh *sh, TSNode node, bool dq, struct xword *x);
+
+/* shell_state.c */
+const struct var *state_get(const struct state *st, struct str name);
+void state_set(struct sh *sh, struct str name, enum var_kind kind, struct str text);
+void state_lose_vars(struct sh *sh);
+struct state state_copy(struct sh *sh, const struct state *st);
+/* After a branch: what differs from `other` becomes unknown. */
+void state_join(struct sh *sh, const struct state *other);
+bool state_equal(const struct state *a, const struct state *b);
+void cwd_join(struct cwdset *a, const struct cwdset *b);
+bool cwd_equal(const struct cwdset *a, const struct cwdset *b);
+void sh_settle(struct sh *sh); /* ok = fail = the present cwd */
+bool is_name(struct str s);
+
+/* env.c: assignments */
+bool env_name_safe(struct str name);  /* exported or prefix: a known-safe name */
+bool env_plain_name(struct str name); /* of the shell alone: lower case, not special */
+bool env_value_safe(struct str name, const struct word *v);
+
+/* effects.c */
+const char *path_clean(struct arena *a, const char *cwd, struct str p);
+void effect_add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
+void effect_redirect(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
+void effect_text(struct sh *sh, size_t leaf, enum perm_effect_kind kind, struct str path);
+void effect_net(struct sh *sh, size_t leaf, struct str host);
+void effect_unknown(struct sh *sh, size_t leaf, const char *why);
+bool path_is_dir(struct sh *sh, const struct word *w);
+bool path_exists(struct sh *sh, const struct word *w);
+
+/* shell_redir.c */
+struct redirect {
+    struct str op; /* "<", ">", ">>", ">|", "<>", ">&", "<&", "&>", "&>>", "<<<", or "<<" */
+    int fd;        /* -1: the operator's own */
+    struct word target;
+    bool dup; /* of a descriptor, or closing one */
+};
+
+/* shell_leaf.c */
+struct command {
+    struct word *argv;
+    size_t n;
+    struct perm_assign *assigns;
+    size_t n_assigns;
+    struct str source;
+    bool bad_env;
+    const char *bad_env_name;
+    const struct redirs *redirs; /* still to be read */
+    struct redirect *rv;         /* read */
+    size_t n_rv, cap_rv;
+    const struct heredoc *doc; /* feeds its standard input */
+    const struct word *herestring;
+    bool stdin_file; /* standard input is a file or descriptor */
+};
+/* Decodes redirections into c->rv; words that the parser took for further targets go to `extra`. */
+void redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extra);
+void redirs_apply(struct sh *sh, size_t leaf, const struct command *c);
+
+/* Makes the leaf and those it wraps; redirections are applied. Returns its index or SIZE_MAX at the cap. */
+size_t leaf_command(struct sh *sh, struct command *c);
+size_t leaf_new(struct sh *sh, const struct command *c);
+struct perm_leaf *leaf_at(struct sh *sh, size_t i);
+/* Judges argv of an existing leaf: builtin, wrapper or program. */
+void leaf_judge(struct sh *sh, size_t leaf, const struct command *c);
+/* A command found inside another: its words from argv[from] on. */
+void leaf_inner(struct sh *sh, size_t outer, const struct command *c, size_t from,
+                bool transparent);
+/* A shell string inside another: parsed and walked. */
+void leaf_inner_text(struct sh *sh, size_t outer, struct str text, bool transparent);
+void walk_command(struct sh *sh, TSNode node, const struct redirs *rd);
+void walk_declaration(struct sh *sh, TSNode node, const struct redirs *rd);
+void walk_assignments(struct sh *sh, TSNode node, const struct redirs *rd);
+void walk_bare_redirects(struct sh *sh, const struct redirs *rd, struct str source);
+void command_bad_env(struct sh *sh, struct command *c, struct str name);
+/* "/usr/bin/git" and "git" give "git"; *ret_trusted: it is the plain name or in a system folder. */
+struct str program_name(struct str word, bool *ret_trusted);
+
+/* builtins.c, wrappers.c: true when argv[0] is theirs. */
+bool builtin_run(struct sh *sh, size_t leaf, const struct command *c);
+bool wrapper_run(struct sh *sh, size_t leaf, const struct command *c);
+
+/* programs.c */
+void program_run(struct sh *sh, size_t leaf, const struct command *c);
+/* Best effort for deny: operands that look like paths are read. */
+void program_guess_reads(struct sh *sh, size_t leaf, const struct command *c, size_t from);
+/* Whether no option and no operand of this reader can write or run anything (xargs). */
+bool program_harmless(struct str name);
+
+/* options.c */
+struct optspec {
+    /* Letters with a kind behind each, "n:rf<o>": nothing flag, ':' text, '<' file read, '>' file written, '?' text only when
+     * attached, '|' a pattern, '~' a pattern file, '!' writes, runs or talks (flag), '+' the same with a value. */
+    const char *shorts;
+    /* Names parted by blanks, each "name[/x][=kind]": x is the letter that means the same, kind as above. */
+    const char *longs;
+    bool numbers;  /* -20 */
+    bool plus;     /* +20 is an option too */
+    bool single;   /* long options with one dash (find-like) are not read at all: operands stay */
+    bool posix;    /* options end at the first operand */
+    bool safe_all; /* no option of the program writes, runs or talks */
+    bool exact;    /* no abbreviations */
+};
+struct options {
+    size_t *operands; /* indexes into argv */
+    size_t n_operands;
+    bool seen[128];
+    const struct word *patterns[16]; /* values of '|' options */
+    size_t n_patterns;
+    bool pattern;   /* a '|' or '~' option was given */
+    bool unknown;   /* an option that the table does not know, or one that cannot be known */
+    bool bad;       /* a '!' or '+' option, or '>' (writes) */
+    bool writes;    /* a '>' option */
+    bool uncounted; /* the number of operands is not known */
+    const struct word *value[128]; /* last value of a letter; attached ones are made words */
+};
+void options_parse(struct sh *sh, size_t leaf, const struct command *c, size_t from,
+                   const struct optspec *spec, struct options *ret);
+
+/* programs_git.c, programs_find.c, script_sed.c, script_awk.c: special judges. */
+void judge_git(struct sh *sh, size_t leaf, const struct command *c);
+void judge_find(struct sh *sh, size_t leaf, const struct command *c);
+/* Index of the sub-command behind git's global options, 0: none; *ret_plain: none of them matters. */
+size_t git_subcommand(const struct perm_word *argv, size_t n, bool *ret_plain);
+bool script_sed_safe(struct sh *sh, size_t leaf, struct str script);
+bool script_awk_safe(struct str program);

@@ -1,0 +1,189 @@
+/* Simple commands: their words, assignments and redirections become a leaf, which is then judged. */
+#include <string.h>
+
+#include "perm/shell.h"
+
+struct perm_leaf *
+leaf_at(struct sh *sh, size_t i)
+{
+    return i < sh->ret->n_leaves ? &sh->ret->leaves[i] : NULL;
+}
+
+size_t
+leaf_new(struct sh *sh, const struct command *c)
+{
+    struct perm_analysis *r = sh->ret;
+    if (r->n_leaves >= SH_MAX_LEAVES || !sh_spend(sh, 1 + c->n)) {
+        sh_incomplete(sh, "the command has too many parts");
+        return SIZE_MAX;
+    }
+    ARRAY_GROW(r->leaves, r->n_leaves, sh->cap_leaves);
+    struct perm_leaf *l = &r->leaves[r->n_leaves];
+    struct perm_word *argv = arena_alloc(sh->a, (c->n + 1) * sizeof *argv);
+    *l = (struct perm_leaf){.argv = argv, .n_argv = c->n, .argv_known = true};
+    for (size_t i = 0; i < c->n; i++) {
+        argv[i] = c->argv[i].w;
+        l->argv_known = l->argv_known && argv[i].known;
+    }
+    l->name_known = c->n > 0 && argv[0].known && !argv[0].glob;
+    l->cwd = sh->st.cwd.unknown || sh->st.cwd.n == 0 ? NULL : sh->st.cwd.dir[0];
+    l->assigns = c->assigns;
+    l->n_assigns = c->n_assigns;
+    l->role = sh->inner ? LEAF_INNER : c->n == 0 && c->n_assigns > 0 ? LEAF_ASSIGN : LEAF_RUN;
+    l->wrapper = sh->wrapper;
+    l->bad_env = c->bad_env;
+    l->bad_env_name = c->bad_env_name;
+    l->source = c->source;
+    return r->n_leaves++;
+}
+
+void
+command_bad_env(struct sh *sh, struct command *c, struct str name)
+{
+    c->bad_env = true;
+    if (!c->bad_env_name)
+        c->bad_env_name = arena_dup(sh->a, name.ptr, name.len);
+}
+
+struct str
+program_name(struct str word, bool *ret_trusted)
+{
+    static const char *const folders[] = {"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/",
+                                          "/usr/sbin/"};
+    size_t cut = word.len;
+    while (cut > 0 && word.ptr[cut - 1] != '/')
+        cut--;
+    struct str base = str_sub(word, cut, word.len - cut), dir = str_sub(word, 0, cut);
+    *ret_trusted = cut == 0;
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+        *ret_trusted = *ret_trusted || str_is(dir, folders[i]);
+    return base;
+}
+
+static bool
+is_function(const struct sh *sh, struct str name)
+{
+    for (size_t i = 0; i < sh->n_funcs; i++)
+        if (str_eq(sh->funcs[i], name))
+            return true;
+    return false;
+}
+
+void
+leaf_judge(struct sh *sh, size_t leaf, const struct command *c)
+{
+    static const char *const misplaced[] = {
+        "{",     "}",     "do",  "done", "then", "fi",     "esac",     "else", "elif", "if",
+        "while", "until", "for", "case", "in",   "select", "function", "!",    "[["};
+    sh_settle(sh);
+    if (leaf == SIZE_MAX || c->n == 0)
+        return;
+    const struct word *name = &c->argv[0];
+    if (!name->w.known || name->w.glob) {
+        effect_unknown(sh, leaf, "the program's name cannot be known before it runs");
+        program_guess_reads(sh, leaf, c, 1);
+        state_lose_vars(sh);
+        sh->st.cwd = (struct cwdset){.unknown = true};
+        sh_settle(sh);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(misplaced); i++)
+        if (!name->quoted && str_is(name->src, misplaced[i]) && !str_is(name->src, "[["))
+            sh_incomplete(sh, "a word of the shell's grammar stands where a command should");
+    if (is_function(sh, name->w.text)) {
+        effect_unknown(sh, leaf, "calls a function of this command line");
+        program_guess_reads(sh, leaf, c, 1);
+        state_lose_vars(sh);
+        sh->st.cwd = (struct cwdset){.unknown = true};
+        sh_settle(sh);
+        return;
+    }
+    if (!builtin_run(sh, leaf, c) && !wrapper_run(sh, leaf, c))
+        program_run(sh, leaf, c);
+}
+
+size_t
+leaf_command(struct sh *sh, struct command *c)
+{
+    struct words extra = {0};
+    for (const struct redirs *r = c->redirs; r; r = r->next)
+        redirs_collect(sh, r->node, c, &extra);
+    for (size_t i = 0; i < extra.n; i++) {
+        struct words all = {.v = c->argv, .n = c->n, .cap = c->n};
+        words_add(sh, &all, &extra.v[i]);
+        c->argv = all.v;
+        c->n = all.n;
+    }
+    size_t leaf = leaf_new(sh, c);
+    redirs_apply(sh, leaf, c);
+    leaf_judge(sh, leaf, c);
+    return leaf;
+}
+
+/* ---- commands found inside other commands ---- */
+
+struct saved {
+    bool inner;
+    size_t wrapper;
+};
+
+static struct saved
+enter(struct sh *sh, size_t outer, bool transparent)
+{
+    struct saved s = {sh->inner, sh->wrapper};
+    struct perm_leaf *l = leaf_at(sh, outer);
+    if (transparent && l) {
+        if (l->role == LEAF_RUN)
+            l->role = LEAF_WRAPPER;
+        l->transparent = true;
+    } else {
+        sh->inner = true;
+    }
+    sh->wrapper = outer;
+    return s;
+}
+
+void
+leaf_inner(struct sh *sh, size_t outer, const struct command *c, size_t from, bool transparent)
+{
+    if (from >= c->n || outer == SIZE_MAX)
+        return;
+    if (sh->wraps >= SH_MAX_WRAPS) {
+        sh_incomplete(sh, "commands are wrapped too deeply");
+        return;
+    }
+    sh->wraps++;
+    struct saved s = enter(sh, outer, transparent);
+    struct command in = {.argv = c->argv + from, .n = c->n - from, .source = c->source};
+    in.doc = c->doc;
+    in.herestring = c->herestring;
+    in.stdin_file = c->stdin_file;
+    size_t leaf = leaf_new(sh, &in);
+    leaf_judge(sh, leaf, &in);
+    sh->inner = s.inner;
+    sh->wrapper = s.wrapper;
+    sh->wraps--;
+}
+
+void
+leaf_inner_text(struct sh *sh, size_t outer, struct str text, bool transparent)
+{
+    if (outer == SIZE_MAX)
+        return;
+    const char *why = NULL;
+    struct saved s = enter(sh, outer, transparent);
+    struct state st = state_copy(sh, &sh->st);
+    struct str *funcs = sh->funcs;
+    size_t n_funcs = sh->n_funcs;
+    state_lose_vars(sh);
+    if (!scan_bytes(text, &why))
+        sh_incomplete(sh, arena_printf(sh->a, "a command in a string %s", why));
+    if (!memchr(text.ptr ? text.ptr : "", '\0', text.len))
+        sh_run_text(sh, arena_str(sh->a, text));
+    sh->st = st;
+    sh->funcs = funcs;
+    sh->n_funcs = n_funcs;
+    sh->inner = s.inner;
+    sh->wrapper = s.wrapper;
+    sh_settle(sh);
+}

@@ -1,0 +1,148 @@
+/* Redirections: read by their bytes, so that what the parser misreads still shows its target. */
+#include <ctype.h>
+#include <string.h>
+
+#include "perm/shell.h"
+
+static struct str
+operator_at(struct str t, size_t at)
+{
+    static const char *const ops[] = {"&>>", "<<<", "&>", ">>", ">|", ">&", "<&", "<>", "<", ">"};
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+        if (str_starts(str_sub(t, at, t.len - at), ops[i]))
+            return str_from(ops[i]);
+    return str_from(NULL);
+}
+
+static const struct heredoc *
+doc_at(const struct sh *sh, size_t at)
+{
+    for (size_t i = 0; i < sh->unit->s.n_docs; i++)
+        if (sh->unit->s.docs[i].at == at)
+            return &sh->unit->s.docs[i];
+    return NULL;
+}
+
+static struct redirect *
+add(struct sh *sh, struct command *c)
+{
+    if (c->n_rv == c->cap_rv) {
+        size_t cap = c->cap_rv ? c->cap_rv * 2 : 4;
+        struct redirect *v = arena_alloc(sh->a, cap * sizeof *v);
+        if (c->n_rv)
+            memcpy(v, c->rv, c->n_rv * sizeof *v);
+        c->rv = v;
+        c->cap_rv = cap;
+    }
+    return &c->rv[c->n_rv++];
+}
+
+/* "1", "1-", "-": a descriptor and not a file. */
+static bool
+is_descriptor(struct str s)
+{
+    size_t n = 0;
+    while (n < s.len && isdigit((unsigned char)s.ptr[n]))
+        n++;
+    if (n < s.len && s.ptr[n] == '-')
+        n++;
+    return n > 0 && n == s.len;
+}
+
+static void
+note_input(struct command *c, struct redirect *r, const struct heredoc *doc)
+{
+    if (r->fd > 0)
+        return;
+    if (doc)
+        c->doc = doc;
+    else if (str_is(r->op, "<<<"))
+        c->herestring = &r->target;
+    else if (r->op.ptr[0] == '<')
+        c->stdin_file = true;
+}
+
+/* The words behind the operator: the first is the target, others belong to the command. */
+static void
+read_targets(struct sh *sh, TSNode node, size_t from, struct redirect *r, struct words *extra)
+{
+    uint32_t n = ts_node_child_count(node), end = (uint32_t)from;
+    size_t words = 0;
+    struct words target = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        TSNode c = ts_node_child(node, i);
+        uint32_t a = ts_node_start_byte(c), b = ts_node_end_byte(c);
+        if (a < from)
+            continue;
+        if (!ts_node_is_named(c) || node_is(c, "ERROR") || !gap_is_blank(sh, end, a, false))
+            sh_incomplete(sh, "a redirection is not understood");
+        if (a == end && words > 0)
+            sh_incomplete(sh, "a redirection is not understood");
+        end = b;
+        word_decode(sh, node, a, b, WORD_ARG, words++ == 0 ? &target : extra);
+    }
+    struct str t = node_text(sh, node);
+    if (words == 0 && from < ts_node_start_byte(node) + t.len) {
+        /* ">&-" and the like: the tree gives no word. */
+        r->target =
+            word_literal(sh, str_sub(sh->unit->s.text, from, ts_node_end_byte(node) - from));
+    } else if (target.n == 1) {
+        r->target = target.v[0];
+    } else {
+        r->target = word_unknown(t, false);
+        if (words == 0)
+            sh_incomplete(sh, "a redirection has no target");
+    }
+}
+
+void
+redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extra)
+{
+    struct str t = node_text(sh, node);
+    uint32_t start = ts_node_start_byte(node);
+    size_t i = 0;
+    struct redirect r = {.fd = -1};
+    while (i < t.len && isdigit((unsigned char)t.ptr[i]) && i < 6) {
+        r.fd = (r.fd < 0 ? 0 : r.fd) * 10 + (t.ptr[i] - '0');
+        i++;
+    }
+    r.op = operator_at(t, i);
+    if (ts_node_has_error(node) || r.op.len == 0 ||
+        (start > 0 && sh->unit->s.text.ptr[start - 1] == '}' && !str_starts(r.op, "&")))
+        sh_incomplete(sh, "a redirection is not understood");
+    if (r.op.len == 0) {
+        word_scan_rest(sh, node, start, start + (uint32_t)t.len);
+        return;
+    }
+    const struct heredoc *doc = doc_at(sh, start + i);
+    read_targets(sh, node, start + i + r.op.len, &r, extra);
+    if (doc) {
+        r.op = STR("<<");
+        if (!doc->quoted)
+            word_heredoc(sh, doc->body);
+    }
+    bool amp = str_is(r.op, ">&") || str_is(r.op, "<&");
+    r.dup = amp && ((r.target.w.known && is_descriptor(r.target.w.text)) || r.target.numeric);
+    struct redirect *stored = add(sh, c);
+    *stored = r;
+    struct redirect *kept = arena_alloc(sh->a, sizeof *kept);
+    *kept = r;
+    note_input(c, kept, doc);
+}
+
+void
+redirs_apply(struct sh *sh, size_t leaf, const struct command *c)
+{
+    for (size_t i = 0; i < c->n_rv; i++) {
+        const struct redirect *r = &c->rv[i];
+        if (r->dup || str_is(r->op, "<<") || str_is(r->op, "<<<"))
+            continue;
+        if (str_is(r->op, "<&"))
+            effect_unknown(sh, leaf, "a descriptor is not known");
+        bool reads = str_is(r->op, "<") || str_is(r->op, "<>");
+        if (reads)
+            effect_redirect(sh, leaf, EFFECT_READ, &r->target);
+        if (!str_is(r->op, "<") && !str_is(r->op, "<&"))
+            effect_redirect(sh, leaf, EFFECT_WRITE, &r->target);
+    }
+}

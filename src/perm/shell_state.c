@@ -1,0 +1,158 @@
+/* What is known while walking: the working directory as a set of candidates, and variables. */
+#include <string.h>
+
+#include "perm/shell.h"
+
+const struct var *
+state_get(const struct state *st, struct str name)
+{
+    for (size_t i = st->n_vars; i-- > 0;)
+        if (str_eq(st->vars[i].name, name))
+            return &st->vars[i];
+    return NULL;
+}
+
+void
+state_set(struct sh *sh, struct str name, enum var_kind kind, struct str text)
+{
+    struct state *st = &sh->st;
+    for (size_t i = 0; i < st->n_vars; i++) {
+        if (str_eq(st->vars[i].name, name)) {
+            st->vars[i].kind = kind;
+            st->vars[i].text = text;
+            return;
+        }
+    }
+    if (st->n_vars >= 64) {
+        state_lose_vars(sh);
+        return;
+    }
+    if (st->n_vars == st->cap_vars) {
+        size_t cap = st->cap_vars ? st->cap_vars * 2 : 8;
+        struct var *v = arena_alloc(sh->a, cap * sizeof *v);
+        if (st->n_vars)
+            memcpy(v, st->vars, st->n_vars * sizeof *v);
+        st->vars = v;
+        st->cap_vars = cap;
+    }
+    st->vars[st->n_vars++] = (struct var){.name = name, .text = text, .kind = kind};
+}
+
+void
+state_lose_vars(struct sh *sh)
+{
+    sh->st.vars = NULL;
+    sh->st.n_vars = sh->st.cap_vars = 0;
+    sh->st.vars_lost = true;
+}
+
+struct state
+state_copy(struct sh *sh, const struct state *st)
+{
+    struct state c = *st;
+    c.cap_vars = st->n_vars;
+    c.vars = NULL;
+    if (st->n_vars) {
+        c.vars = arena_alloc(sh->a, st->n_vars * sizeof *c.vars);
+        memcpy(c.vars, st->vars, st->n_vars * sizeof *c.vars);
+    }
+    return c;
+}
+
+static bool
+var_equal(const struct var *a, const struct var *b)
+{
+    return a && b && a->kind == b->kind &&
+           (a->kind == VAR_UNKNOWN || a->kind == VAR_NUMBER || str_eq(a->text, b->text));
+}
+
+static bool
+var_is_number(const struct var *v)
+{
+    int64_t n;
+    return v && (v->kind == VAR_NUMBER || (v->kind == VAR_TEXT && arith_value(v->text, &n)));
+}
+
+void
+state_join(struct sh *sh, const struct state *other)
+{
+    struct state *st = &sh->st;
+    cwd_join(&st->cwd, &other->cwd);
+    if (other->vars_lost)
+        state_lose_vars(sh);
+    for (size_t i = 0; i < st->n_vars; i++) {
+        const struct var *o = state_get(other, st->vars[i].name);
+        if (var_equal(&st->vars[i], o))
+            continue;
+        st->vars[i].kind =
+            var_is_number(&st->vars[i]) && var_is_number(o) ? VAR_NUMBER : VAR_UNKNOWN;
+    }
+    for (size_t i = 0; i < other->n_vars; i++)
+        if (!state_get(st, other->vars[i].name))
+            state_set(sh, other->vars[i].name, VAR_UNKNOWN, str_from(NULL));
+}
+
+bool
+state_equal(const struct state *a, const struct state *b)
+{
+    if (a->vars_lost != b->vars_lost || a->n_vars != b->n_vars || !cwd_equal(&a->cwd, &b->cwd))
+        return false;
+    for (size_t i = 0; i < a->n_vars; i++)
+        if (!var_equal(&a->vars[i], state_get(b, a->vars[i].name)))
+            return false;
+    return true;
+}
+
+static bool
+cwd_has(const struct cwdset *s, const char *dir)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->dir[i], dir) == 0)
+            return true;
+    return false;
+}
+
+void
+cwd_join(struct cwdset *a, const struct cwdset *b)
+{
+    a->unknown = a->unknown || b->unknown;
+    for (size_t i = 0; i < b->n && !a->unknown; i++) {
+        if (cwd_has(a, b->dir[i]))
+            continue;
+        if (a->n < sizeof a->dir / sizeof a->dir[0])
+            a->dir[a->n++] = b->dir[i];
+        else
+            a->unknown = true;
+    }
+    if (a->unknown)
+        a->n = 0;
+}
+
+bool
+cwd_equal(const struct cwdset *a, const struct cwdset *b)
+{
+    if (a->unknown != b->unknown || a->n != b->n)
+        return false;
+    for (size_t i = 0; i < b->n; i++)
+        if (!cwd_has(a, b->dir[i]))
+            return false;
+    return true;
+}
+
+void
+sh_settle(struct sh *sh)
+{
+    sh->ok = sh->fail = sh->st.cwd;
+}
+
+bool
+is_name(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && !(i > 0 && c >= '0' && c <= '9'))
+            return false;
+    }
+    return s.len > 0;
+}
