@@ -1,0 +1,146 @@
+#include "store/journal_scan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+
+static size_t
+skip_blanks(struct str s, size_t at)
+{
+    while (at < s.len && (s.ptr[at] == ' ' || s.ptr[at] == '\t' || s.ptr[at] == '\r'))
+        at++;
+    return at;
+}
+
+/* At a quote. memchr does the work: most of a journal is inside long strings. */
+static size_t
+skip_string(struct str s, size_t at)
+{
+    for (at++; at < s.len;) {
+        const char *quote = memchr(s.ptr + at, '"', s.len - at);
+        if (!quote)
+            return s.len;
+        size_t end = (size_t)(quote - s.ptr), slashes = 0;
+        while (end - slashes > at && s.ptr[end - slashes - 1] == '\\')
+            slashes++;
+        at = end + 1;
+        if (slashes % 2 == 0)
+            return at;
+    }
+    return s.len;
+}
+
+static size_t
+skip_value(struct str s, size_t at)
+{
+    size_t depth = 0;
+    while (at < s.len) {
+        char c = s.ptr[at];
+        if (c == '"') {
+            at = skip_string(s, at);
+            if (depth == 0)
+                return at;
+            continue;
+        }
+        if (depth == 0 && (c == ',' || c == '}' || c == ']'))
+            return at;
+        if (c == '{' || c == '[')
+            depth++;
+        else if ((c == '}' || c == ']') && --depth == 0)
+            return at + 1;
+        at++;
+    }
+    return at;
+}
+
+/* The member that begins at *at (a quote); *at moves to the next one. False at the end. */
+static bool
+next_member(struct str s, size_t *at, struct str *ret_key, struct str *ret_value)
+{
+    if (*at >= s.len || s.ptr[*at] != '"')
+        return false;
+    size_t end = skip_string(s, *at), colon = skip_blanks(s, end);
+    if (colon >= s.len || s.ptr[colon] != ':')
+        return false;
+    size_t value = skip_blanks(s, colon + 1), value_end = skip_value(s, value);
+    *ret_key = str_sub(s, *at + 1, end - *at - 2);
+    *ret_value = str_trim(str_sub(s, value, value_end - value));
+    size_t next = skip_blanks(s, value_end);
+    *at = next < s.len && s.ptr[next] == ',' ? skip_blanks(s, next + 1) : s.len;
+    return true;
+}
+
+static size_t
+first_member(struct str line)
+{
+    size_t at = skip_blanks(line, 0);
+    return at < line.len && line.ptr[at] == '{' ? skip_blanks(line, at + 1) : (size_t)-1;
+}
+
+bool
+journal_scan(struct str line, struct journal_want *want, size_t n)
+{
+    struct str key, value;
+    size_t at = first_member(line), found = 0;
+    for (size_t i = 0; i < n; i++)
+        want[i].raw = (struct str){0};
+    if (at == (size_t)-1)
+        return false;
+    while (found < n && next_member(line, &at, &key, &value))
+        for (size_t i = 0; i < n; i++)
+            if (!want[i].raw.ptr && str_is(key, want[i].key)) {
+                want[i].raw = value;
+                found++;
+            }
+    return true;
+}
+
+size_t
+journal_scan_count(struct str line)
+{
+    struct str key, value;
+    size_t at = first_member(line), n = 0;
+    while (at != (size_t)-1 && next_member(line, &at, &key, &value))
+        n++;
+    return n;
+}
+
+struct str
+journal_plain(struct str raw)
+{
+    if (raw.len < 2 || raw.ptr[0] != '"' || raw.ptr[raw.len - 1] != '"' ||
+        str_find(raw, '\\', 0) != (size_t)-1)
+        return (struct str){0};
+    return str_sub(raw, 1, raw.len - 2);
+}
+
+char *
+journal_decode(struct str raw)
+{
+    struct cJSON *tree = raw.len ? json_parse(raw, NULL) : NULL;
+    char *text = json_is_str(tree) ? str_dup(json_value_str(tree)) : NULL;
+    json_free(tree);
+    return text;
+}
+
+int64_t
+journal_time(struct str raw)
+{
+    char text[40];
+    int ms = 0;
+    struct tm tm = {0};
+    struct str plain = str_starts(raw, "\"") ? journal_plain(raw) : raw;
+    if (plain.len < 19 || plain.len >= sizeof text)
+        return 0;
+    memcpy(text, plain.ptr, plain.len);
+    text[plain.len] = '\0';
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms) < 6)
+        return 0;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return (int64_t)timegm(&tm) * 1000 + ms;
+}
