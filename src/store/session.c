@@ -102,7 +102,7 @@ take_record(struct session_info *s, const struct journal_index *ix, size_t i)
     struct journal_want want[] = {{.key = "timestamp"}, {.key = "cwd"}, {.key = "print"}};
     const char *type = ix->entries[i].type;
     bool message = !strcmp(type, "user") || !strcmp(type, "assistant");
-    s->messages += message;
+    s->messages += message && str_ends(str_trim(journal_record(ix, i)), "}");
     if (i != 0 && i + 1 != ix->n && s->cwd && s->created_ms)
         return; /* what follows is in the first and the last record */
     journal_scan(journal_record(ix, i), want, ARRAY_LEN(want));
