@@ -19,34 +19,38 @@ struct perm_request {
     enum perm_mode mode;
     const struct perm_rules *rules;
     const char *root, *cwd, *home;
-    const char *config_dir, *data_dir;     /* yare's own, protected; NULL: the defaults below home */
+    const char *config_dir, *data_dir; /* yare's own, protected; NULL: the defaults below home */
     const char *const *additional_dirs;
     size_t n_additional_dirs;
-    const char *const *read_roots;         /* implicit read-only roots: this session's spill and plan folders */
+    const char *const
+        *read_roots; /* implicit read-only roots: this session's spill and plan folders */
     size_t n_read_roots;
     bool trusted;
-    bool interactive;                      /* someone can answer */
-    const char *shell;                     /* NULL: bash */
-    int case_insensitive;                  /* -1: probe */
+    bool interactive;     /* someone can answer */
+    const char *shell;    /* NULL: bash */
+    int case_insensitive; /* -1: probe */
     /* Tool flags by its row (F1). */
     bool tool_read_only, tool_destructive, tool_known;
     /* Circumstances of `perm check` records and of other layers: */
-    enum verdict hook;                     /* a PreToolUse hook's answer, VERDICT_NONE: no hook */
+    enum verdict hook; /* a PreToolUse hook's answer, VERDICT_NONE: no hook */
     const char *mcp_server;
     bool mcp_definition_changed, nested_repo;
     const char *trusted_root, *commondir;
-    enum scope mode_scope;                 /* where the mode came from */
+    enum scope mcp_scope;  /* where the MCP server was configured */
+    enum scope mode_scope; /* where the mode came from */
     bool sandbox_auto_allow, sandbox_available, sandbox_unsandboxed;
 };
 
-/* Fills ret (decision_init is done here; decision_release is the caller's). */
+/* Fills ret (decision_init is done here; decision_release is the caller's). In auto mode an ask that the classifier may lift
+ * stays an ask even where nobody answers; perm_chain_apply_classifier ends it. */
 void perm_chain_check(const struct perm_request *req, struct decision *ret);
 
 /* Is this Bash command proven free of writes (may overlap with other calls)? */
 bool perm_chain_bash_read_only(const struct perm_request *req);
 
 /* Applies a classifier verdict (F6) to an ask that it may lift: "allow", "block", anything else asks. */
-void perm_chain_apply_classifier(struct decision *d, const char *verdict, double confidence, bool interactive);
+void perm_chain_apply_classifier(struct decision *d, const char *verdict, double confidence,
+                                 bool interactive);
 
 /* The narrowest useful rules to save for "always": at most 5, one a part that needed it; never for interpreters,
  * shells, wrappers, package runners or dynamic leaves (then 0 and ret_why says so, borrowed). Strings are yours. */

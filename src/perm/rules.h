@@ -14,10 +14,14 @@ struct perm_rule {
     enum verdict verdict; /* the list it stands in */
     char *text;           /* as written */
     char *tool;           /* "Bash", "Edit", "mcp__github__*", ... */
-    char *body;           /* between the brackets, unescaped; NULL: bare tool */
+    char *body; /* between the brackets, unescaped; NULL: bare tool, which "Tool(*)" is too */
+    char *
+        pattern; /* Bash: the canonical text to match, '*' the wildcard; NULL: bare or another tool */
+    bool
+        boundary; /* ... a prefix that ends at a word: the pattern itself and all that begins with it and a blank */
     enum scope scope;
     bool claude;
-    char *file;           /* where it stands, or NULL (session, cli) */
+    char *file; /* where it stands, or NULL (session, cli) */
     int line;
 };
 struct perm_rules {
@@ -28,15 +32,22 @@ struct perm_rules {
 };
 void perm_rules_init(struct perm_rules *rs);
 void perm_rules_release(struct perm_rules *rs);
-/* Parses one rule; a bad one becomes a problem and false. */
-bool perm_rules_add(struct perm_rules *rs, enum verdict list, const char *text, enum scope scope, bool claude,
-                    const char *file, int line);
-/* permissions.{allow,ask,deny} of every source. */
+/* Parses one rule. One that cannot be read or grants nothing becomes a problem and false (what one
+ * with a broken bracket seems to name asks until it is mended); one that is read in another way than
+ * it was perhaps meant becomes a problem and true. */
+bool perm_rules_add(struct perm_rules *rs, enum verdict list, const char *text, enum scope scope,
+                    bool claude, const char *file, int line);
+/* permissions.{allow,ask,deny} of every source, then what perm_rules_audit sees. */
 void perm_rules_load(struct perm_rules *rs, const struct config *c);
+/* Adds a problem for each allow rule that a deny or ask rule makes useless. */
+void perm_rules_audit(struct perm_rules *rs);
+/* The name the settings use for a tool when only the case differs ("bash"), or NULL. */
+const char *perm_rules_tool_name(const char *name);
 
 /* Roots that anchors need. */
 struct perm_anchor {
-    const char *root, *cwd, *home, *config_home; /* config_home: of a .claude user file, ~/.claude */
+    const char *root, *cwd, *home;
+    const char *config_home; /* of a .claude user file: ~/.claude */
     bool fold_case;
 };
 /* The first matching rule of that list for a leaf, or NULL. Allow matches the exact decoded argv; deny and ask match the
@@ -45,9 +56,10 @@ const struct perm_rule *perm_rules_match_leaf(const struct perm_rules *rs, enum 
                                               const struct perm_leaf *leaf);
 /* ... for a file access: tool "Read" or "Edit"; `paths` are the spellings to match (as named, resolved). Allow needs every
  * one to match, deny and ask any. */
-const struct perm_rule *perm_rules_match_path(const struct perm_rules *rs, enum verdict list, const char *tool,
-                                              const char *const *paths, size_t n, const struct perm_anchor *an);
+const struct perm_rule *perm_rules_match_path(const struct perm_rules *rs, enum verdict list,
+                                              const char *tool, const char *const *paths, size_t n,
+                                              const struct perm_anchor *an);
 /* ... for any other tool: bare names, mcp globs, WebFetch(domain:h), Agent(name), Skill(name). */
 struct cJSON;
-const struct perm_rule *perm_rules_match_tool(const struct perm_rules *rs, enum verdict list, const char *tool,
-                                              const struct cJSON *input);
+const struct perm_rule *perm_rules_match_tool(const struct perm_rules *rs, enum verdict list,
+                                              const char *tool, const struct cJSON *input);

@@ -1,0 +1,348 @@
+/*
+ * Layer 5, one file access at a time: the same judgement for tools and for what shell commands do. Rules first, then places
+ * that are guarded in themselves, then whether anything covers it. Both the name and what it leads to are judged: an allow
+ * needs all of them, a deny any.
+ */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "perm/chain_ctx.h"
+
+enum { MATCHES_MAX = 2000 };
+
+static const struct {
+    const char *verb;
+    bool write, tree;
+} kinds[] = {
+    [EFFECT_READ] = {"reads", false, false},
+    [EFFECT_READ_TREE] = {"reads everything below", false, true},
+    [EFFECT_WRITE] = {"writes", true, false},
+    [EFFECT_DELETE] = {"removes", true, true},
+    [EFFECT_DELETE_TREE] = {"removes everything below", true, true},
+    [EFFECT_EXEC] = {"runs", false, false},
+    [EFFECT_NET] = {"connects to", false, false},
+};
+
+static const char *
+rule_tool(const struct access *a)
+{
+    return kinds[a->kind].write ? "Edit" : "Read";
+}
+
+static bool
+path_rules_exist(const struct chain *c, const struct access *a)
+{
+    return rules_any(c->req->rules, &c->deny, "Read") ||
+           (kinds[a->kind].write && rules_any(c->req->rules, &c->deny, "Edit"));
+}
+
+static enum match_how
+cover_how(const struct access *a)
+{
+    /* A redirection is the shell's own write, no operand of the program that a rule named. */
+    return a->cover && !a->redirect ? a->cover->rule.how : MATCH_NONE;
+}
+
+/* ---- rules ---- */
+
+/* False: denied, nothing more to say. */
+static bool
+judge_rules(struct chain *c, const struct access *a, const struct path_names *n)
+{
+    const struct perm_rules *rs = c->req->rules;
+    const char *const *v = (const char *const *)n->v;
+    const struct perm_rule *r = rules_match_path(rs, &c->deny, rule_tool(a), v, n->n, &c->anchor);
+    if (r) {
+        chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, r, a->shown, "a deny rule names '%s'",
+                  n->v[0]);
+        return false;
+    }
+    r = rules_match_path(rs, &c->ask, rule_tool(a), v, n->n, &c->anchor);
+    if (r)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, a->shown, "an ask rule names '%s'",
+                  n->v[0]);
+    bool tree = kinds[a->kind].tree;
+    if (!a->glob && !tree)
+        return true;
+    for (size_t i = 0; i < n->n; i++) {
+        r = rules_overlap_path(rs, &c->deny, rule_tool(a), n->v[i], tree, &c->anchor);
+        if (!r)
+            r = rules_overlap_path(rs, &c->ask, rule_tool(a), n->v[i], tree, &c->anchor);
+        if (!r)
+            continue;
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, a->shown,
+                  "it %s '%s', which can reach what the rule names", kinds[a->kind].verb, a->shown);
+        break;
+    }
+    return true;
+}
+
+/* ---- guarded places ---- */
+
+static bool
+harmless(const struct path_names *n)
+{
+    return path_device_harmless(n->v[0]);
+}
+
+static void
+judge_removal(struct chain *c, const struct access *a, const char *path)
+{
+    const char *what = path_critical(c, a, path);
+    if (what)
+        chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, a->shown, "it removes %s ('%s')", what,
+                  path);
+}
+
+/* False: asked already, whether it is covered no longer matters. */
+static bool
+judge_guards(struct chain *c, const struct access *a, const struct path_names *n)
+{
+    bool write = kinds[a->kind].write, own = false, asked = false;
+    bool removes = a->kind == EFFECT_DELETE || a->kind == EFFECT_DELETE_TREE;
+    for (size_t i = 0; i < n->n; i++) {
+        const char *p = n->v[i];
+        if (removes)
+            judge_removal(c, a, p);
+        const char *special = path_special(p, write);
+        if (special) {
+            chain_add(c, "L5", VERDICT_ASK, write ? FORCE_HARD : FORCE_PLAIN, NULL, a->shown,
+                      "'%s' is special: %s", p, special);
+            asked = true;
+        }
+        const char *what = write ? path_protected(c, p, removes, &own) : NULL;
+        if (what) {
+            chain_add(c, "L5", VERDICT_ASK, own ? FORCE_HARD : FORCE_PERSON, NULL, a->shown,
+                      "'%s' is protected: %s", p, what);
+            asked = true;
+        }
+    }
+    if (n->lost && !asked) {
+        chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
+                  "where '%s' leads cannot be told", n->v[0]);
+        asked = true;
+    }
+    return !asked;
+}
+
+/* ---- is it covered ---- */
+
+static bool
+any_secret(const struct chain *c, const struct path_names *n)
+{
+    for (size_t i = 0; i < n->n; i++)
+        if (path_secret(c, n->v[i]))
+            return true;
+    return false;
+}
+
+/* An allow rule for the path. A tree needs a rule for whatever may lie in it. */
+static const struct perm_rule *
+path_allowed(const struct chain *c, const struct access *a, const struct path_names *n)
+{
+    const struct perm_rule *r = NULL;
+    struct path_names deep = {.n = n->n};
+    bool tree = kinds[a->kind].tree && a->kind != EFFECT_DELETE;
+    if (c->mode == PERM_PLAN && kinds[a->kind].write)
+        return NULL;
+    for (size_t i = 0; i < n->n; i++)
+        deep.v[i] = tree || a->glob ? xasprintf("%s/\x02/\x02", n->v[i]) : xstrdup(n->v[i]);
+    struct perm_rules only = {0};
+    for (size_t i = 0; !r && c->req->rules && i < c->req->rules->n; i++) {
+        const struct perm_rule *one = &c->req->rules->rules[i];
+        /* Rules for the bare tool are judged by the tool's place, below. */
+        if (!one->body)
+            continue;
+        only.rules = (struct perm_rule *)one;
+        only.n = 1;
+        if (rules_match_path(&only, &c->allow, rule_tool(a), (const char *const *)deep.v, deep.n,
+                             &c->anchor))
+            r = one;
+    }
+    path_names_release(&deep);
+    return r;
+}
+
+static bool
+read_covered(const struct chain *c, const struct access *a, const struct path_names *n)
+{
+    if (path_in_roots(c, n, true))
+        return true;
+    enum match_how how = cover_how(a);
+    if (how == MATCH_EXACT)
+        return true;
+    return (how != MATCH_NONE || a->tool_rule) && !any_secret(c, n);
+}
+
+static bool
+write_covered(const struct chain *c, const struct access *a, const struct path_names *n)
+{
+    enum match_how how = cover_how(a);
+    bool inside = path_in_roots(c, n, false), tool = !a->cover;
+    if (how == MATCH_EXACT || how == MATCH_BLANKET)
+        return true;
+    if (!inside)
+        return false;
+    if (how != MATCH_NONE || a->tool_rule)
+        return true;
+    return c->mode == PERM_ACCEPT_EDITS && (tool || a->redirect || a->cover->editor);
+}
+
+/* Where it lies, for a reason. */
+static const char *
+place(const struct chain *c, const struct path_names *n)
+{
+    if (path_in_roots(c, n, false))
+        return "inside the project";
+    return any_secret(c, n) ? "outside the project, where credentials are kept"
+                            : "outside the project";
+}
+
+static void
+judge_place(struct chain *c, const struct access *a, const struct path_names *n)
+{
+    bool write = kinds[a->kind].write;
+    const struct perm_rule *r = a->kind == EFFECT_EXEC ? NULL : path_allowed(c, a, n);
+    const char *leads = n->v[n->n - 1];
+    if (r) {
+        chain_add(c, "rules", VERDICT_ALLOW, FORCE_PLAIN, r, a->shown, "an allow rule names '%s'",
+                  n->v[0]);
+        return;
+    }
+    bool ok = write                    ? write_covered(c, a, n)
+              : a->kind == EFFECT_EXEC ? cover_how(a) != MATCH_NONE
+                                       : read_covered(c, a, n);
+    if (!ok) {
+        chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
+                  "it %s '%s', %s, and no rule covers that", kinds[a->kind].verb, leads,
+                  place(c, n));
+    } else if (!a->cover || a->redirect) {
+        const char *by = a->tool_rule ? "an allow rule"
+                         : write      ? "accept edits mode"
+                                      : "reading inside the project";
+        chain_add(c,
+                  a->tool_rule ? "rules"
+                  : write      ? "mode"
+                               : "L5",
+                  VERDICT_ALLOW, FORCE_PLAIN, a->tool_rule, a->shown, "%s covers '%s'", by, leads);
+    }
+}
+
+/* ---- patterns ---- */
+
+static char *
+fixed_folder(const char *pattern)
+{
+    size_t end = 0;
+    for (size_t i = 0; pattern[i] && !strchr("*?[\\", pattern[i]); i++)
+        if (pattern[i] == '/')
+            end = i;
+    return end ? str_dup(str_make(pattern, end)) : xstrdup("/");
+}
+
+/* A plain name in the last place reaches what a link may lead to only when it is a link. */
+static bool
+match_needs_look(const struct access *a, const char *pattern, const char *path)
+{
+    struct stat st;
+    const char *slash = strrchr(pattern, '/');
+    size_t head = slash ? (size_t)(slash - pattern) : 0;
+    if (kinds[a->kind].write || strcspn(pattern, "*?[") < head)
+        return true;
+    return lstat(path, &st) != 0 || S_ISLNK(st.st_mode);
+}
+
+static void
+judge_pattern(struct chain *c, const struct access *a)
+{
+    glob_t g = {0};
+    struct access one = *a;
+    struct path_names n;
+
+    path_names_init(&n, c->cwd, a->path, c->fold);
+    if (!judge_rules(c, a, &n)) {
+        path_names_release(&n);
+        return;
+    }
+    if (a->kind == EFFECT_DELETE || a->kind == EFFECT_DELETE_TREE)
+        judge_removal(c, a, n.v[0]);
+    int failed = glob(n.v[0], GLOB_NOSORT, NULL, &g);
+    if (failed && failed != GLOB_NOMATCH)
+        chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
+                  "what '%s' stands for cannot be told", a->path);
+    if (g.gl_pathc > MATCHES_MAX)
+        chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
+                  "'%s' stands for too many files", a->path);
+    one.glob = false;
+    for (size_t i = 0; !failed && i < g.gl_pathc && i < MATCHES_MAX; i++) {
+        if (!match_needs_look(a, n.v[0], g.gl_pathv[i]))
+            continue;
+        one.path = g.gl_pathv[i];
+        one.shown = g.gl_pathv[i];
+        judge_access(c, &one);
+    }
+    globfree(&g);
+    path_names_release(&n);
+
+    char *folder = fixed_folder(a->path);
+    path_names_init(&n, c->cwd, folder, c->fold);
+    judge_place(c, a, &n);
+    path_names_release(&n);
+    free(folder);
+}
+
+/* ---- the whole ---- */
+
+static void
+judge_unknown(struct chain *c, const struct access *a)
+{
+    const char *shown = a->shown && *a->shown ? a->shown : "a file";
+    if (a->kind == EFFECT_DELETE_TREE)
+        chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
+                  "it removes everything below '%s', which cannot be known before it runs", shown);
+    else if (path_rules_exist(c, a))
+        chain_add(
+            c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
+            "it %s '%s', which cannot be known before it runs and may be what a deny rule names",
+            kinds[a->kind].verb, shown);
+    else if (cover_how(a) == MATCH_NONE || (kinds[a->kind].write && cover_how(a) == MATCH_PREFIX))
+        chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, shown,
+                  "it %s '%s', which cannot be known before it runs", kinds[a->kind].verb, shown);
+}
+
+static void
+judge_net(struct chain *c, const struct access *a)
+{
+    const char *host = a->path && *a->path ? a->path : "the network";
+    if (cover_how(a) == MATCH_NONE)
+        chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
+                  "it connects to %s and no rule covers that", host);
+}
+
+void
+judge_access(struct chain *c, const struct access *a)
+{
+    struct path_names n;
+    if (a->kind == EFFECT_NET) {
+        judge_net(c, a);
+        return;
+    }
+    if (!a->path) {
+        judge_unknown(c, a);
+        return;
+    }
+    if (a->glob) {
+        judge_pattern(c, a);
+        return;
+    }
+    path_names_init(&n, c->cwd, a->path, c->fold);
+    struct access named = *a;
+    if (!named.shown || !*named.shown)
+        named.shown = n.v[0];
+    if (!harmless(&n) && judge_rules(c, &named, &n) && judge_guards(c, &named, &n))
+        judge_place(c, &named, &n);
+    path_names_release(&n);
+}

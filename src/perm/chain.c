@@ -1,0 +1,226 @@
+#include "perm/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "perm/chain_ctx.h"
+
+/* The layers in order. Those up to "trust" add findings; the hook, the sandbox and the mode may then take asks away that are
+ * not theirs to keep. L6 and L7 work after the chain: perm_chain_apply_classifier and the audit log. */
+#define LAYERS(X)                                                                                  \
+    X("L1", layer_tool, "tool kind: what the tool is for and the files or hosts it names")         \
+    X("rules", layer_rules, "allow, ask and deny rules, on every sub-command and path")            \
+    X("L2", layer_shell, "shell syntax: every sub-command, and what is not understood")            \
+    X("L3", layer_wrappers, "wrappers: what sudo, xargs, find and their like really run")          \
+    X("L4", layer_env, "environment: variables that change what runs")                             \
+    X("L5", layer_paths, "paths: where links lead, protected places, what must not be removed")    \
+    X("trust", layer_trust, "trust: what the project's own files may not widen")                   \
+    X("hook", layer_hook, "hooks: what a PreToolUse hook answered")                                \
+    X("L8", layer_sandbox, "sandbox: a confined child may run without a question")                 \
+    X("mode", layer_mode, "permission mode: what the mode adds or takes")                          \
+    X("L6", layer_classifier, "classifier: in auto mode, asks that no person has reserved")        \
+    X("L7", NULL, "record: the decision with all its findings goes to the audit log")
+
+#define X(id, run, what) {id, what},
+static const struct perm_layer layers[] = {LAYERS(X)};
+#undef X
+#define X(id, run, what) run,
+static void (*const runs[])(struct chain *c) = {LAYERS(X)};
+#undef X
+
+const struct perm_layer *
+perm_chain_layers(size_t *ret_n)
+{
+    *ret_n = ARRAY_LEN(layers);
+    return layers;
+}
+
+/* ---- findings ---- */
+
+void
+chain_add(struct chain *c, const char *layer, enum verdict v, enum force force,
+          const struct perm_rule *rule, const char *part, const char *fmt, ...)
+{
+    struct buf reason;
+    va_list ap;
+    buf_init(&reason, 8192);
+    va_start(ap, fmt);
+    if (!buf_vaddf(&reason, fmt, ap))
+        buf_adds(&reason, "too long to be shown");
+    va_end(ap);
+    struct str shown = str_sub(str_from(part), 0, 2000);
+    char *cut = part ? str_dup(shown) : NULL;
+    struct finding *f =
+        decision_add(c->d, layer, v, rule ? rule->text : NULL, cut, "%s", buf_cstr(&reason));
+    if (rule && rule->file)
+        f->file = xstrdup(rule->file);
+    if (rule)
+        f->line = rule->line;
+    ARRAY_GROW(c->force, c->d->n_findings - 1, c->cap_force);
+    c->force[c->d->n_findings - 1] = (unsigned char)force;
+    free(cut);
+    buf_release(&reason);
+}
+
+size_t
+chain_lift(struct chain *c, enum force most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->d->n_findings; i++) {
+        struct finding *f = &c->d->findings[i];
+        if (f->verdict != VERDICT_ASK || c->force[i] > most)
+            continue;
+        f->verdict = VERDICT_NONE;
+        n++;
+    }
+    return n;
+}
+
+bool
+chain_has(const struct chain *c, enum verdict v)
+{
+    for (size_t i = 0; i < c->d->n_findings; i++)
+        if (c->d->findings[i].verdict == v)
+            return true;
+    return false;
+}
+
+/* ---- circumstances ---- */
+
+void
+layer_trust(struct chain *c)
+{
+    const struct perm_request *req = c->req;
+    const struct perm_rules *rs = req->rules;
+    bool repo_server = req->mcp_scope == SCOPE_PROJECT || req->mcp_scope == SCOPE_LOCAL;
+    if (req->mcp_definition_changed)
+        chain_add(c, "trust", VERDICT_ASK, FORCE_HARD, NULL, req->tool,
+                  "the tool's definition changed since it was approved");
+    if (c->kind == TOOL_KIND_MCP && repo_server && !c->trusted)
+        chain_add(c, "trust", VERDICT_ASK, FORCE_HARD, NULL, req->tool,
+                  "the tool's server comes from the project's own files, and %s", c->distrust);
+    for (size_t i = 0; !c->trusted && rs && i < rs->n; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        if (r->verdict == VERDICT_ALLOW && !rule_counts(r, &c->allow)) {
+            chain_add(c, "trust", VERDICT_NONE, FORCE_PLAIN, r, NULL,
+                      "the project's allow rules do not count: %s", c->distrust);
+            break;
+        }
+    }
+    if (c->mode != req->mode)
+        chain_add(c, "trust", VERDICT_NONE, FORCE_PLAIN, NULL, NULL,
+                  "the project's choice of mode does not count: %s", c->distrust);
+}
+
+/* Plan mode: neither a hook nor the sandbox opens it for what may change something. */
+static bool
+plan_closed(const struct chain *c)
+{
+    bool changes = c->kind == TOOL_KIND_EDIT || c->kind == TOOL_KIND_MCP ||
+                   c->kind == TOOL_KIND_UNKNOWN || !c->clean;
+    return c->mode == PERM_PLAN && changes;
+}
+
+void
+layer_hook(struct chain *c)
+{
+    if (c->req->hook == VERDICT_DENY)
+        chain_add(c, "hook", VERDICT_DENY, FORCE_HARD, NULL, NULL, "a hook says no");
+    else if (c->req->hook == VERDICT_ASK)
+        chain_add(c, "hook", VERDICT_ASK, FORCE_HARD, NULL, NULL,
+                  "a hook wants a person to decide");
+    else if (c->req->hook == VERDICT_ALLOW && !plan_closed(c) && chain_lift(c, FORCE_PLAIN))
+        chain_add(c, "hook", VERDICT_ALLOW, FORCE_PLAIN, NULL, NULL,
+                  "a hook allows what no rule speaks of");
+}
+
+void
+layer_sandbox(struct chain *c)
+{
+    const struct perm_request *req = c->req;
+    if (c->kind != TOOL_KIND_SHELL || !req->sandbox_auto_allow)
+        return;
+    if (!req->sandbox_available || req->sandbox_unsandboxed ||
+        json_bool(req->input, "dangerouslyDisableSandbox", false))
+        chain_add(c, "L8", VERDICT_NONE, FORCE_PLAIN, NULL, NULL,
+                  "this very child would not be confined");
+    else if (!plan_closed(c) && chain_lift(c, FORCE_PLAIN))
+        chain_add(c, "L8", VERDICT_ALLOW, FORCE_PLAIN, NULL, NULL, "the sandbox confines it");
+}
+
+void
+layer_mode(struct chain *c)
+{
+    if (c->mode == PERM_BYPASS && chain_lift(c, FORCE_PERSON))
+        chain_add(c, "mode", VERDICT_ALLOW, FORCE_PLAIN, NULL, NULL, "bypass mode asks nobody");
+    else if (c->mode == PERM_PLAN && c->kind == TOOL_KIND_EDIT)
+        chain_add(c, "mode", VERDICT_NONE, FORCE_PLAIN, NULL, NULL, "plan mode changes nothing");
+}
+
+/* ---- the whole ---- */
+
+static void
+combine(struct chain *c)
+{
+    struct decision *d = c->d;
+    enum force most = FORCE_PLAIN;
+    d->verdict = VERDICT_NONE;
+    for (size_t i = 0; i < d->n_findings; i++) {
+        enum verdict v = d->findings[i].verdict;
+        if (v > d->verdict)
+            d->verdict = v;
+        if (v == VERDICT_ASK && c->force[i] > most)
+            most = c->force[i];
+    }
+    if (d->verdict == VERDICT_NONE) {
+        chain_add(c, "L1", VERDICT_ASK, FORCE_PLAIN, NULL, NULL, "nothing allows it");
+        d->verdict = VERDICT_ASK;
+    }
+    d->liftable_by = LIFT_NONE;
+    if (d->verdict == VERDICT_ASK)
+        d->liftable_by = most == FORCE_PLAIN ? LIFT_CLASSIFIER : LIFT_PERSON;
+}
+
+void
+layer_classifier(struct chain *c)
+{
+    combine(c);
+    if (c->mode == PERM_AUTO && c->d->liftable_by == LIFT_CLASSIFIER)
+        chain_add(c, "L6", VERDICT_NONE, FORCE_PLAIN, NULL, NULL, "the classifier may decide");
+}
+
+void
+perm_chain_check(const struct perm_request *req, struct decision *ret)
+{
+    struct chain c;
+    decision_init(ret);
+    chain_init(&c, req, ret);
+    for (size_t i = 0; i < ARRAY_LEN(runs); i++)
+        if (runs[i])
+            runs[i](&c);
+    combine(&c);
+    bool classifier = c.mode == PERM_AUTO && ret->liftable_by == LIFT_CLASSIFIER;
+    if (ret->verdict == VERDICT_ASK &&
+        (c.mode == PERM_DONT_ASK || (!req->interactive && !classifier))) {
+        chain_add(&c, "mode", VERDICT_DENY, FORCE_HARD, NULL, NULL, "%s",
+                  c.mode == PERM_DONT_ASK ? "don't ask mode: what would ask is denied"
+                                          : "it needs an approval and nobody is here to answer");
+        ret->verdict = VERDICT_DENY;
+        ret->liftable_by = LIFT_NONE;
+    }
+    chain_release(&c);
+}
+
+bool
+perm_chain_bash_read_only(const struct perm_request *req)
+{
+    struct decision d;
+    struct chain c;
+    decision_init(&d);
+    chain_init(&c, req, &d);
+    bool read_only = c.has_sh && c.sh.read_only && !c.sh.incomplete && !c.sh.unparsable;
+    chain_release(&c);
+    decision_release(&d);
+    return read_only;
+}

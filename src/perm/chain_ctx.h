@@ -1,0 +1,147 @@
+#pragma once
+/*
+ * One decision in the making, shared by the layers and by nobody else. Layers only add findings; an ask's force says what
+ * may still take it away, and only the rows for hook, sandbox and mode take any away (they turn it into a note).
+ */
+#include "perm/chain.h"
+#include "perm/leaf.h"
+#include "perm/rules_match.h"
+
+/* What may lift an ask. */
+enum force {
+    FORCE_PLAIN,  /* the classifier, a hook, a confined child, bypass mode, a person */
+    FORCE_PERSON, /* a person, or bypass mode */
+    FORCE_HARD,   /* a person in every mode */
+};
+
+/* How a leaf is covered by an allow rule, or runs free. */
+struct cover {
+    struct leaf_match rule; /* how is MATCH_NONE where no rule counts */
+    bool free;              /* a reader, or a git reader in the project's own repository */
+    bool editor;            /* covered by accept edits mode where its effects lie inside */
+    bool carried;           /* needs none of its own: see why */
+    bool env_named;         /* a rule names its assignments */
+    const char *why;        /* why it is not covered, borrowed; NULL: no rule speaks of it */
+};
+
+enum tool_kind {
+    TOOL_KIND_UNKNOWN,
+    TOOL_KIND_SHELL,
+    TOOL_KIND_READ,
+    TOOL_KIND_EDIT,
+    TOOL_KIND_FETCH,
+    TOOL_KIND_NAMED, /* Agent, Skill, WebSearch: rules decide */
+    TOOL_KIND_FREE,  /* touches nothing outside the session */
+    TOOL_KIND_ASK,   /* exists to be answered by a person */
+    TOOL_KIND_MCP,
+};
+
+/* A file's spellings: cleaned by text, with links followed, and as the kernel walks it where ".." stands behind a link. */
+struct path_names {
+    char *v[3];
+    size_t n;
+    bool lost; /* a loop, too long, no access: where it leads cannot be told */
+};
+
+struct access {
+    enum perm_effect_kind kind;
+    const char *path;  /* as given, absolute or relative to the session's folder; NULL: unknown */
+    const char *shown; /* for findings */
+    bool glob, redirect;
+    const struct cover
+        *cover; /* of the command whose argument it is, or NULL: a tool's own access */
+    const struct perm_rule *tool_rule; /* an allow rule for the bare tool, or NULL */
+    const char *cwd;                   /* of the leaf, for critical removals; NULL: the session's */
+};
+
+struct chain {
+    const struct perm_request *req;
+    struct decision *d;
+    unsigned char *force;
+    size_t cap_force;
+
+    enum tool_kind kind;
+    enum perm_mode mode;  /* the one in force */
+    bool trusted;         /* the project's own files may widen */
+    const char *distrust; /* why not, borrowed */
+    struct rule_filter allow, ask, deny;
+    struct perm_anchor anchor;
+    bool fold;
+
+    char *root, *cwd, *home; /* cleaned by text */
+    char *own[16];           /* yare's own folders, named and resolved */
+    size_t n_own;
+    char **roots; /* root and further folders, named and resolved by turns */
+    size_t n_roots;
+    char **read_roots;
+    size_t n_read_roots;
+    char *config_home;
+
+    struct str command; /* of the shell tool */
+    struct perm_analysis sh;
+    bool has_sh;
+    struct cover *covers;
+    struct leaf_texts *texts;
+    bool clean; /* plan mode: no write and no unknown effect in the whole call */
+};
+
+/* Findings. part may be NULL; rule may be NULL. */
+void chain_add(struct chain *c, const char *layer, enum verdict v, enum force force,
+               const struct perm_rule *rule, const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 7, 8)));
+/* An ask counts no longer: it becomes a note. How many asks of at most that force were there. */
+size_t chain_lift(struct chain *c, enum force most);
+bool chain_has(const struct chain *c, enum verdict v);
+
+/* chain_setup.c */
+void chain_init(struct chain *c, const struct perm_request *req, struct decision *d);
+void chain_release(struct chain *c);
+
+/* paths.c */
+bool path_inside(const char *path, const char *dir,
+                 bool fold); /* dir itself, or below it, by components */
+void path_names_init(struct path_names *n, const char *base, const char *path, bool fold);
+void path_names_release(struct path_names *n);
+bool path_in_roots(const struct chain *c, const struct path_names *n, bool for_read);
+/* Probes whether the volume of dir ignores case. */
+bool path_probe_fold(const char *dir);
+
+/* protected.c */
+/* A folder or file that is never written without a person: what it is; own: yare's own or .claude's. With `tree` what lies below
+ * counts too. */
+const char *path_protected(const struct chain *c, const char *path, bool tree, bool *ret_own);
+bool path_device_harmless(const char *path);
+const char *path_special(const char *path, bool write); /* why it is no plain file, or NULL */
+const char *path_secret(const struct chain *c,
+                        const char *path); /* credentials outside the roots */
+const char *path_critical(const struct chain *c, const struct access *a, const char *path);
+
+/* access.c */
+void judge_access(struct chain *c, const struct access *a);
+
+/* repo.c */
+/* Is the repository that git would use in dir the project's own? */
+bool repo_is_own(const struct chain *c, const char *dir);
+/* Where a git command really works (-C): cleaned, NULL: unknown or another repository by option. Yours. */
+char *repo_git_dir(const struct perm_leaf *leaf);
+bool leaf_is(const struct perm_leaf *leaf, const char *program); /* by base name */
+
+/* cover.c */
+void covers_make(struct chain *c);
+void covers_release(struct chain *c);
+
+/* The layers' functions. */
+void layer_tool(struct chain *c);
+void layer_rules(struct chain *c);
+void layer_shell(struct chain *c);
+void layer_wrappers(struct chain *c);
+void layer_env(struct chain *c);
+void layer_paths(struct chain *c);
+void layer_trust(struct chain *c);
+void layer_hook(struct chain *c);
+void layer_sandbox(struct chain *c);
+void layer_mode(struct chain *c);
+void layer_classifier(struct chain *c);
+
+/* tools.c */
+enum tool_kind tool_kind_of(const struct chain *c);

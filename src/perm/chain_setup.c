@@ -1,0 +1,163 @@
+/* What every layer looks up: folders, anchors, trust, the mode in force and which rules count. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "perm/chain_ctx.h"
+
+/* Adds a folder by its name and by what it leads to. */
+static void
+add_dir(char ***dirs, size_t *n, const char *base, const char *dir)
+{
+    char *named = fs_normalize(base, dir), *real = fs_resolve(named, NULL);
+    *dirs = xreallocarray(*dirs, *n + 2, sizeof **dirs);
+    (*dirs)[(*n)++] = named;
+    if (real && strcmp(real, named) != 0)
+        (*dirs)[(*n)++] = real;
+    else
+        free(real);
+}
+
+/* Takes the name. */
+static void
+add_own(struct chain *c, char *take)
+{
+    char *real = fs_resolve(take, NULL);
+    if (c->n_own + 2 > ARRAY_LEN(c->own)) {
+        free(take);
+        free(real);
+        return;
+    }
+    c->own[c->n_own++] = take;
+    if (real && strcmp(real, take) != 0)
+        c->own[c->n_own++] = real;
+    else
+        free(real);
+}
+
+static void
+setup_own(struct chain *c, const struct perm_request *req)
+{
+    add_own(c, fs_join(c->home, ".config/yare"));
+    add_own(c, fs_join(c->home, ".local/share/yare"));
+    add_own(c, fs_join(c->home, ".yare"));
+    add_own(c, fs_join(c->home, ".claude"));
+    add_own(c, fs_join(c->home, ".claude.json"));
+    if (req->config_dir)
+        add_own(c, fs_normalize(c->home, req->config_dir));
+    if (req->data_dir)
+        add_own(c, fs_normalize(c->home, req->data_dir));
+}
+
+/* Trust belongs to one folder: it is not inherited by a repository inside it, nor by one that borrows another's data. */
+static void
+setup_trust(struct chain *c, const struct perm_request *req)
+{
+    c->trusted = req->trusted;
+    if (!req->trusted)
+        c->distrust = "this folder is not trusted";
+    if (req->nested_repo) {
+        c->trusted = false;
+        c->distrust = "this is a repository of its own inside the trusted one";
+    }
+    char *root = req->trusted_root ? fs_normalize(c->root, req->trusted_root) : NULL;
+    if (root && strcmp(root, c->root) != 0) {
+        c->trusted = false;
+        c->distrust = "another folder was trusted, not this one";
+    }
+    free(root);
+    if (req->commondir && *req->commondir) {
+        char *at = fs_normalize(c->root, req->commondir), *common = fs_resolve(at, NULL);
+        if (!common || !path_inside(common, c->roots[c->n_roots > 1 ? 1 : 0], c->fold)) {
+            c->trusted = false;
+            c->distrust = "the repository's data lies in another folder";
+        }
+        free(at);
+        free(common);
+    }
+}
+
+static void
+setup_mode(struct chain *c, const struct perm_request *req)
+{
+    bool repo_mode = req->mode_scope == SCOPE_PROJECT || req->mode_scope == SCOPE_LOCAL;
+    c->mode = req->mode;
+    if (repo_mode && !c->trusted && req->mode != PERM_DONT_ASK && req->mode != PERM_PLAN)
+        c->mode = PERM_DEFAULT;
+    c->allow = (struct rule_filter){.list = VERDICT_ALLOW,
+                                    .untrusted = !c->trusted,
+                                    .narrow = c->mode == PERM_AUTO,
+                                    .fold_case = c->fold};
+    c->ask = (struct rule_filter){.list = VERDICT_ASK, .fold_case = c->fold};
+    c->deny = (struct rule_filter){.list = VERDICT_DENY, .fold_case = c->fold};
+}
+
+static void
+setup_shell(struct chain *c)
+{
+    struct perm_shell_env env = {.cwd = c->cwd,
+                                 .home = c->home,
+                                 .root = c->root,
+                                 .shell = c->req->shell ? c->req->shell : "bash"};
+    struct str command = json_str(c->req->input, "command");
+    if (c->kind != TOOL_KIND_SHELL || !command.ptr)
+        return;
+    c->command = command;
+    perm_shell_analyse(command, &env, &c->sh);
+    c->has_sh = true;
+}
+
+void
+chain_init(struct chain *c, const struct perm_request *req, struct decision *d)
+{
+    *c = (struct chain){.req = req, .d = d, .clean = true};
+    c->home = fs_normalize("/", req->home && *req->home ? req->home : fs_home());
+    c->cwd = fs_normalize(c->home, req->cwd ? req->cwd : "/");
+    c->root = fs_normalize(c->cwd, req->root ? req->root : c->cwd);
+    c->fold = req->case_insensitive < 0 ? path_probe_fold(c->root) : req->case_insensitive > 0;
+    add_dir(&c->roots, &c->n_roots, c->cwd, c->root);
+    for (size_t i = 0; i < req->n_additional_dirs; i++)
+        add_dir(&c->roots, &c->n_roots, c->cwd, req->additional_dirs[i]);
+    for (size_t i = 0; i < req->n_read_roots; i++)
+        add_dir(&c->read_roots, &c->n_read_roots, c->cwd, req->read_roots[i]);
+    c->config_home = fs_join(c->home, ".claude");
+    c->anchor = (struct perm_anchor){.root = c->root,
+                                     .cwd = c->cwd,
+                                     .home = c->home,
+                                     .config_home = c->config_home,
+                                     .fold_case = c->fold};
+    setup_own(c, req);
+    setup_trust(c, req);
+    setup_mode(c, req);
+    c->kind = tool_kind_of(c);
+    setup_shell(c);
+    if (c->has_sh)
+        covers_make(c);
+}
+
+static void
+free_all(char **v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(v[i]);
+}
+
+void
+chain_release(struct chain *c)
+{
+    if (c->has_sh) {
+        covers_release(c);
+        perm_analysis_release(&c->sh);
+    }
+    free_all(c->own, c->n_own);
+    free_all(c->roots, c->n_roots);
+    free_all(c->read_roots, c->n_read_roots);
+    free(c->roots);
+    free(c->read_roots);
+    free(c->force);
+    free(c->root);
+    free(c->cwd);
+    free(c->home);
+    free(c->config_home);
+}

@@ -1,0 +1,123 @@
+#include "perm/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "perm/check_record.h"
+
+/* A longer line is answered without being kept. */
+enum { LINE_MAX_BYTES = 32 << 20 };
+
+static void
+answer_error(FILE *out, const char *text)
+{
+    struct buf b;
+    struct jw w;
+    buf_init(&b, BUF_MAX);
+    jw_init(&w, &b);
+    jw_object(&w);
+    jw_kcstr(&w, "decision", "deny");
+    jw_kcstr(&w, "error", text);
+    jw_end(&w);
+    fprintf(out, "%s\n", buf_cstr(&b));
+    buf_release(&b);
+}
+
+/* Rules that are not in force are told with the answer. */
+static void
+add_problems(const struct check_record *r, struct decision *d)
+{
+    for (size_t i = 0; i < r->rules.n_problems; i++)
+        decision_add(d, "rules", VERDICT_NONE, NULL, NULL, "%s", r->rules.problems[i].text);
+}
+
+static void
+answer(FILE *out, const struct check_record *r, const struct decision *d)
+{
+    const struct cJSON *id = json_at(r->tree, "id");
+    struct buf b, printed;
+    struct jw w;
+    buf_init(&b, BUF_MAX);
+    buf_init(&printed, BUF_MAX);
+    jw_init(&w, &b);
+    jw_object(&w);
+    if (id) {
+        json_print(id, &printed);
+        jw_kraw(&w, "id", buf_str(&printed));
+    }
+    decision_write(d, &w);
+    jw_end(&w);
+    if (buf_full(&b))
+        answer_error(out, "the answer is too long");
+    else
+        fprintf(out, "%s\n", buf_cstr(&b));
+    buf_release(&printed);
+    buf_release(&b);
+}
+
+static void
+check_line(struct str line, FILE *out)
+{
+    struct check_record r;
+    struct decision d;
+    struct err err;
+    const char *problem;
+
+    err_clear(&err);
+    if (!check_record_parse(&r, line, &problem, &err)) {
+        answer_error(out, err.text);
+        check_record_release(&r);
+        return;
+    }
+    if (problem) {
+        decision_init(&d);
+        decision_add(&d, "L1", VERDICT_DENY, NULL, NULL, "%s", problem);
+        d.verdict = VERDICT_DENY;
+    } else {
+        perm_chain_check(&r.req, &d);
+        if (r.req.mode == PERM_AUTO && d.verdict == VERDICT_ASK && d.liftable_by == LIFT_CLASSIFIER)
+            perm_chain_apply_classifier(&d, r.classifier, r.confidence, r.req.interactive);
+        add_problems(&r, &d);
+    }
+    answer(out, &r, &d);
+    decision_release(&d);
+    check_record_release(&r);
+}
+
+/* The next line without its end; false at the end of input. *ret_long: past the maximum, the rest was dropped. */
+static bool
+next_line(FILE *in, struct buf *line, bool *ret_long)
+{
+    char chunk[65536];
+    bool any = false, more = true;
+    buf_clear(line);
+    *ret_long = false;
+    while (more) {
+        size_t n = 0;
+        int ch = 0;
+        while (n < sizeof chunk && (ch = getc_unlocked(in)) != EOF && ch != '\n')
+            chunk[n++] = (char)ch;
+        any = any || n || ch == '\n';
+        more = n == sizeof chunk && ch != EOF && ch != '\n';
+        if (!buf_add(line, chunk, n))
+            *ret_long = true;
+    }
+    return any;
+}
+
+int
+perm_check_run(FILE *in, FILE *out)
+{
+    struct buf line;
+    bool too_long;
+    buf_init(&line, LINE_MAX_BYTES);
+    while (next_line(in, &line, &too_long)) {
+        if (too_long)
+            answer_error(out, "the line is too long");
+        else
+            check_line(buf_str(&line), out);
+    }
+    buf_release(&line);
+    return fflush(out) == 0 && !ferror(out) && !ferror(in) ? 0 : 1;
+}

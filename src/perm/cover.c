@@ -1,0 +1,226 @@
+/*
+ * Layers 2 and 3: which leaf of a command is covered by what. An allow must cover exactly what will run: a prefix rule for a
+ * program that runs others says nothing about those.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "perm/chain_ctx.h"
+
+/* Programs that run or remove what their operands name, never let through by a rule that only begins with their name. */
+static const char *const launchers[] = {
+    "watch",     "setsid",           "ionice",  "flock",   "find",   "fd",     "fdfind",
+    "xargs",     "parallel",         "env",     "script",  "strace", "ltrace", "unshare",
+    "nsenter",   "chroot",           "setpriv", "taskset", "chrt",   "entr",   "rlwrap",
+    "ssh-agent", "dbus-run-session", "exec",    "coproc",  "trap",   "eval",
+};
+
+static bool
+is_launcher(const struct perm_leaf *l)
+{
+    for (size_t i = 0; i < ARRAY_LEN(launchers); i++)
+        if (leaf_is(l, launchers[i]))
+            return true;
+    return false;
+}
+
+static bool
+head_has_word(const struct perm_rule *r, struct str word)
+{
+    struct str head = rule_head(r), part;
+    bool first = true;
+    while (str_split(&head, ' ', &part)) {
+        if (!first && str_eq(part, word))
+            return true;
+        first = false;
+    }
+    return false;
+}
+
+static const char *
+launcher_gap(const struct chain *c, size_t i, const struct perm_rule *r)
+{
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    bool inner = false;
+    if (!is_launcher(l))
+        return NULL;
+    for (size_t k = i + 1; k < c->sh.n_leaves; k++) {
+        const struct perm_leaf *in = &c->sh.leaves[k];
+        if (in->wrapper != i)
+            continue;
+        inner = true;
+        if (!in->n_argv || !in->name_known || !head_has_word(r, in->argv[0].text))
+            return "the rule does not name the command that is run in turn";
+    }
+    if (!inner && l->cls != CLASS_READER && rule_head(r).len <= l->argv[0].text.len + 1)
+        return "the rule's prefix does not name what it does beyond reading";
+    return NULL;
+}
+
+static const char *
+force_push_gap(const struct perm_leaf *l, const struct perm_rule *r)
+{
+    static const char *const words[] = {
+        "-f", "--force", "--mirror",           "--delete",
+        "-d", "--prune", "--force-with-lease", "--force-if-includes"};
+    bool push = false;
+    if (!leaf_is(l, "git"))
+        return NULL;
+    for (size_t i = 1; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        push = push || str_is(s, "push");
+        for (size_t k = 0; push && k < ARRAY_LEN(words); k++)
+            if (l->argv[i].known && (str_is(s, words[k]) || (k > 5 && str_starts(s, words[k]))) &&
+                !head_has_word(r, s))
+                return "the rule does not name the forced or deleting push";
+        if (push && l->argv[i].known && s.len > 1 && s.ptr[0] == '+' && !head_has_word(r, s))
+            return "the rule does not name the forced push";
+    }
+    return NULL;
+}
+
+/* Builtins that look harmless and evaluate an operand: a rule for their name was not written for that. */
+static const char *
+evaluates_gap(const struct perm_leaf *l)
+{
+    static const char *const builtins[] = {
+        "printf", "unset", "read",  "test",   "[",      "[[",      "declare", "typeset", "local",
+        "export", "readonly", "let", "mapfile", "readarray", "getopts", "wait",  "hash",    "enable",
+        "alias",  "bind",  "complete", "compgen", "history", "fc",  "echo",   "cd",      "set",
+        "shopt",  "trap",  "command", "builtin", "type",
+    };
+    for (size_t i = 0; l->cls == CLASS_DANGER && i < ARRAY_LEN(builtins); i++)
+        if (leaf_is(l, builtins[i]))
+            return l->unknown_why ? l->unknown_why : "it evaluates an operand as code";
+    return NULL;
+}
+
+static const char *
+repository_gap(const struct chain *c, const struct perm_leaf *l)
+{
+    if (!leaf_is(l, "git"))
+        return NULL;
+    char *dir = repo_git_dir(l);
+    bool own = dir && repo_is_own(c, dir);
+    free(dir);
+    return own ? NULL : "it works in another repository, whose settings can run programs";
+}
+
+/* Why a rule with a wildcard does not reach this leaf, or NULL. */
+static const char *
+prefix_gap(const struct chain *c, size_t i, const struct perm_rule *r)
+{
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    const char *why = launcher_gap(c, i, r);
+    if (!why)
+        why = force_push_gap(l, r);
+    if (!why)
+        why = evaluates_gap(l);
+    return why ? why : repository_gap(c, l);
+}
+
+/* The strongest rule that really covers leaf i. */
+static void
+cover_by_rule(struct chain *c, size_t i)
+{
+    struct cover *v = &c->covers[i];
+    const struct perm_rules *rs = c->req->rules;
+    for (size_t k = 0; rs && k < rs->n; k++) {
+        const struct perm_rule *r = &rs->rules[k];
+        if (!rule_counts(r, &c->allow))
+            continue;
+        enum match_how how = rule_match_leaf(r, &c->texts[i], &c->sh.leaves[i], false);
+        if (how <= v->rule.how)
+            continue;
+        const char *why = how == MATCH_PREFIX ? prefix_gap(c, i, r) : NULL;
+        if (why)
+            v->why = why;
+        else if (!c->clean)
+            v->why = "plan mode: rules let through only what is known to change nothing";
+        else
+            v->rule = (struct leaf_match){r, how};
+    }
+    v->env_named = rules_name_env(rs, &c->allow, &c->texts[i]);
+}
+
+static bool
+runs_free(const struct chain *c, const struct perm_leaf *l)
+{
+    if (l->effects_unknown || l->raises_power || !l->name_known)
+        return false;
+    if (l->cls == CLASS_READER)
+        return true;
+    if (l->cls != CLASS_GIT_READ || !c->trusted)
+        return false;
+    char *dir = repo_git_dir(l);
+    bool own = dir && repo_is_own(c, dir);
+    free(dir);
+    return own;
+}
+
+static bool
+has_inner(const struct perm_analysis *sh, size_t i)
+{
+    for (size_t k = i + 1; k < sh->n_leaves; k++)
+        if (sh->leaves[k].wrapper == i)
+            return true;
+    return false;
+}
+
+static void
+cover_leaf(struct chain *c, size_t i)
+{
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    struct cover *v = &c->covers[i];
+    cover_by_rule(c, i);
+    v->free = runs_free(c, l);
+    v->editor = l->cls == CLASS_EDITOR && c->mode == PERM_ACCEPT_EDITS && !l->effects_unknown;
+    v->carried = l->n_argv == 0 || l->role == LEAF_INNER ||
+                 (l->role == LEAF_WRAPPER && l->transparent && has_inner(&c->sh, i));
+    if (l->wrapper >= i)
+        return;
+    /* Words that were approved as they stand, and what an opaque wrapper's own rule speaks for. */
+    const struct cover *outer = &c->covers[l->wrapper];
+    bool whole = outer->rule.how == MATCH_EXACT || outer->rule.how == MATCH_BLANKET;
+    if ((whole || l->role == LEAF_INNER) && outer->rule.how > v->rule.how)
+        v->rule = outer->rule;
+}
+
+static bool
+changes_nothing(const struct perm_analysis *sh)
+{
+    for (size_t i = 0; i < sh->n_leaves; i++) {
+        const struct perm_leaf *l = &sh->leaves[i];
+        if (l->effects_unknown || l->cls == CLASS_UNKNOWN || l->cls == CLASS_DANGER)
+            if (!(l->role == LEAF_WRAPPER && l->transparent) && l->n_argv)
+                return false;
+        for (size_t k = 0; k < l->n_effects; k++) {
+            enum perm_effect_kind kind = l->effects[k].kind;
+            if (kind != EFFECT_READ && kind != EFFECT_READ_TREE && kind != EFFECT_NET)
+                return false;
+        }
+    }
+    return !sh->incomplete && !sh->unparsable;
+}
+
+void
+covers_make(struct chain *c)
+{
+    size_t n = c->sh.n_leaves;
+    c->covers = xcalloc(n + 1, sizeof *c->covers);
+    c->texts = xcalloc(n + 1, sizeof *c->texts);
+    c->clean = c->mode != PERM_PLAN || changes_nothing(&c->sh);
+    for (size_t i = 0; i < n; i++) {
+        leaf_texts_init(&c->texts[i], &c->sh.leaves[i]);
+        cover_leaf(c, i);
+    }
+}
+
+void
+covers_release(struct chain *c)
+{
+    for (size_t i = 0; i < c->sh.n_leaves; i++)
+        leaf_texts_release(&c->texts[i]);
+    free(c->texts);
+    free(c->covers);
+}

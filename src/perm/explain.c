@@ -1,0 +1,175 @@
+/* `yare perm explain COMMAND`: what the settings at hand make of a command, for people. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "perm/chain.h"
+#include "perm/check.h"
+
+static const char *
+layer_what(const char *id)
+{
+    size_t n;
+    const struct perm_layer *layers = perm_chain_layers(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(layers[i].id, id) == 0)
+            return layers[i].what;
+    return "";
+}
+
+/* Nothing of a command or a rule reaches a terminal as it is. */
+static void
+print_visible(FILE *out, const char *text)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    text_visible(&b, str_from(text));
+    fputs(buf_cstr(&b), out);
+    buf_release(&b);
+}
+
+static void
+print_finding(FILE *out, const struct finding *f)
+{
+    const char *colon = strchr(layer_what(f->layer), ':');
+    int n = colon ? (int)(colon - layer_what(f->layer)) : 0;
+    fprintf(out, "  %-5s %-5s ", f->verdict == VERDICT_NONE ? "note" : verdict_name(f->verdict),
+            f->layer);
+    if (n && strcmp(f->layer, "rules") != 0)
+        fprintf(out, "(%.*s) ", n, layer_what(f->layer));
+    print_visible(out, f->reason);
+    fputc('\n', out);
+    if (f->rule) {
+        fputs("              rule ", out);
+        print_visible(out, f->rule);
+        if (f->file && f->line)
+            fprintf(out, "  %s:%d", f->file, f->line);
+        else if (f->file)
+            fprintf(out, "  %s", f->file);
+        fputc('\n', out);
+    }
+}
+
+static void
+print_decision(FILE *out, const struct decision *d, enum perm_mode mode)
+{
+    fprintf(out, "%s", verdict_name(d->verdict));
+    if (d->verdict == VERDICT_ASK && d->liftable_by == LIFT_PERSON)
+        fputs(" (only a person can allow it)", out);
+    fprintf(out, ", in %s mode\n", perm_mode_shown(mode));
+    for (size_t i = 0; i < d->n_findings; i++)
+        print_finding(out, &d->findings[i]);
+}
+
+static void
+print_problems(FILE *out, const struct perm_rules *rs)
+{
+    for (size_t i = 0; i < rs->n_problems; i++) {
+        const struct config_problem *p = &rs->problems[i];
+        fputs(i ? "  " : "\nproblems with rules:\n  ", out);
+        if (p->file)
+            fprintf(out, "%s:%d: ", p->file, p->line);
+        print_visible(out, p->text);
+        fputc('\n', out);
+    }
+}
+
+static enum perm_mode
+configured_mode(const struct config *config, bool trusted, enum scope *ret_scope)
+{
+    enum perm_mode mode = PERM_DEFAULT;
+    const char *name = config_str(config, "permissions.defaultMode", !trusted, NULL);
+    const struct config_source *from = config_origin(config, "permissions.defaultMode", !trusted);
+    *ret_scope = from ? from->scope : SCOPE_USER;
+    if (!name || !perm_mode_parse(name, &mode))
+        return PERM_DEFAULT;
+    return mode;
+}
+
+static void
+print_suggestions(FILE *out, const struct perm_request *req)
+{
+    char *rules[5];
+    const char *why = NULL;
+    size_t n = perm_chain_suggest(req, rules, &why);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? ", " : "\n\"always\" would save: ", out);
+        print_visible(out, rules[i]);
+        free(rules[i]);
+    }
+    if (n)
+        fputc('\n', out);
+    else if (why)
+        fprintf(out, "\nno rule to save: %s\n", why);
+}
+
+/* Further folders of the settings. The strings are yours. */
+static size_t
+configured_dirs(const struct config *config, bool trusted, const char **dirs, size_t max)
+{
+    struct config_item items[64];
+    size_t n =
+        config_list(config, "permissions.additionalDirectories", !trusted, items, ARRAY_LEN(items));
+    if (n > ARRAY_LEN(items))
+        n = ARRAY_LEN(items);
+    for (size_t i = 0; i < n && i < max; i++)
+        dirs[i] = str_dup(items[i].value);
+    return n < max ? n : max;
+}
+
+int
+perm_explain_run(const char *command, const struct config *config, bool trusted, const char *cwd,
+                 const char *root, FILE *out)
+{
+    const char *dirs[64];
+    struct perm_rules rules;
+    struct decision d;
+    struct buf b;
+    struct jw w;
+    struct err err;
+
+    buf_init(&b, BUF_MAX);
+    jw_init(&w, &b);
+    jw_object(&w);
+    jw_kcstr(&w, "command", command);
+    jw_end(&w);
+    struct cJSON *input = json_parse(buf_str(&b), &err);
+    buf_release(&b);
+    if (!input) {
+        fprintf(out, "deny: the command cannot be read: %s\n", err.text);
+        return 1;
+    }
+    perm_rules_init(&rules);
+    perm_rules_load(&rules, config);
+    char *config_home = config_dir(), *data = config_data_dir();
+    struct perm_request req = {.tool = "Bash",
+                               .input = input,
+                               .rules = &rules,
+                               .root = root,
+                               .cwd = cwd,
+                               .home = fs_home(),
+                               .config_dir = config_home,
+                               .data_dir = data,
+                               .trusted = trusted,
+                               .interactive = true,
+                               .case_insensitive = -1,
+                               .tool_known = true,
+                               .additional_dirs = dirs};
+    req.n_additional_dirs = configured_dirs(config, trusted, dirs, ARRAY_LEN(dirs));
+    req.mode = configured_mode(config, trusted, &req.mode_scope);
+    perm_chain_check(&req, &d);
+    print_decision(out, &d, req.mode);
+    if (d.verdict == VERDICT_ASK)
+        print_suggestions(out, &req);
+    print_problems(out, &rules);
+    decision_release(&d);
+    perm_rules_release(&rules);
+    for (size_t i = 0; i < req.n_additional_dirs; i++)
+        free((char *)dirs[i]);
+    free(config_home);
+    free(data);
+    json_free(input);
+    return 0;
+}

@@ -1,0 +1,202 @@
+/* Layers 2 to 5 over the leaves of a shell command. */
+#include <ctype.h>
+#include <string.h>
+
+#include "perm/chain_ctx.h"
+
+/* What a finding calls a leaf: its words as they were understood. */
+static const char *
+leaf_part(const struct chain *c, size_t i)
+{
+    const char *text = buf_cstr(&c->texts[i].plain);
+    if (!*text)
+        text = buf_cstr(&c->texts[i].with_env);
+    return *text ? text : NULL;
+}
+
+/* ---- rules ---- */
+
+static void
+leaf_rules(struct chain *c, size_t i)
+{
+    const struct perm_rules *rs = c->req->rules;
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    struct leaf_match m = rules_match_leaf(rs, &c->deny, &c->texts[i], l);
+    const char *part = leaf_part(c, i);
+    if (m.how > MATCH_MAY)
+        chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, m.rule, part, "a deny rule matches '%s'",
+                  part);
+    else if (m.how == MATCH_MAY)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, m.rule, part,
+                  "'%s' is not fully known before it runs and may become what a deny rule names",
+                  part);
+    m = rules_match_leaf(rs, &c->ask, &c->texts[i], l);
+    if (m.how > MATCH_MAY)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, m.rule, part, "an ask rule matches '%s'",
+                  part);
+    else if (m.how == MATCH_MAY)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, m.rule, part,
+                  "'%s' is not fully known before it runs and may become what an ask rule names",
+                  part);
+}
+
+static void
+raw_rules(struct chain *c, struct str command)
+{
+    const struct perm_rules *rs = c->req->rules;
+    const struct perm_rule *r = rules_match_raw(rs, &c->deny, command);
+    if (r) {
+        chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, r, NULL,
+                  "the command cannot be analysed and holds the words of a deny rule");
+        return;
+    }
+    r = rules_match_raw(rs, &c->ask, command);
+    if (r)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, NULL,
+                  "the command cannot be analysed and holds the words of an ask rule");
+    if (rules_any(rs, &c->deny, "Bash") || rules_any(rs, &c->ask, "Bash") ||
+        rules_any(rs, &c->deny, "Read") || rules_any(rs, &c->deny, "Edit"))
+        chain_add(
+            c, "rules", VERDICT_ASK, FORCE_HARD, NULL, NULL,
+            "there are deny or ask rules, and whether they speak of this command cannot be told");
+}
+
+void
+layer_rules(struct chain *c)
+{
+    if (!c->has_sh)
+        return;
+    for (size_t i = 0; i < c->sh.n_leaves; i++)
+        leaf_rules(c, i);
+    if (c->sh.incomplete || c->sh.unparsable)
+        raw_rules(c, c->command);
+}
+
+/* ---- L2: the shell's tree ---- */
+
+/* Words of what no mode lets through: where they stand in a text that nobody can read, a person looks at it. */
+static bool
+raw_is_grave(struct str s)
+{
+    static const char *const words[] = {"rm",     "rmdir",    "unlink", "shred", "dd",   "mkfs",
+                                        "wipefs", "truncate", "find",   "mv",    "yare", "claude"};
+    for (size_t i = 0; i < s.len;) {
+        size_t n = 0;
+        while (i + n < s.len && (isalnum((unsigned char)s.ptr[i + n]) || s.ptr[i + n] == '_'))
+            n++;
+        for (size_t k = 0; n && k < ARRAY_LEN(words); k++)
+            if (str_is(str_sub(s, i, n), words[k]))
+                return true;
+        i += n ? n : 1;
+    }
+    return false;
+}
+
+static void
+leaf_uncovered(struct chain *c, size_t i)
+{
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    const struct cover *v = &c->covers[i];
+    const char *why = v->why;
+    if (!why && l->cls == CLASS_GIT_READ && !c->trusted)
+        why = "git reads the repository's settings, which can run programs, and this folder is not "
+              "trusted";
+    if (!why && l->cls == CLASS_GIT_READ)
+        why = "it works in another repository, whose settings can run programs";
+    if (!why && c->mode == PERM_PLAN)
+        why = "plan mode: it is not known to change nothing";
+    if (!why)
+        why = l->unknown_why ? l->unknown_why : "no rule allows it";
+    chain_add(c, l->raises_power || l->role == LEAF_WRAPPER ? "L3" : "L2", VERDICT_ASK, FORCE_PLAIN,
+              NULL, leaf_part(c, i), "'%s': %s", leaf_part(c, i) ? leaf_part(c, i) : "", why);
+}
+
+static void
+leaf_covered(struct chain *c, size_t i)
+{
+    const struct cover *v = &c->covers[i];
+    const char *part = leaf_part(c, i);
+    if (v->rule.how != MATCH_NONE)
+        chain_add(c, "rules", VERDICT_ALLOW, FORCE_PLAIN, v->rule.rule, part,
+                  "an allow rule covers '%s'", part ? part : "it");
+    else if (v->free)
+        chain_add(c, "L2", VERDICT_ALLOW, FORCE_PLAIN, NULL, part, "'%s' only reads",
+                  part ? part : "it");
+    else if (v->editor)
+        chain_add(c, "mode", VERDICT_ALLOW, FORCE_PLAIN, NULL, part,
+                  "accept edits mode covers '%s'", part ? part : "it");
+}
+
+void
+layer_shell(struct chain *c)
+{
+    if (!c->has_sh)
+        return;
+    if (c->sh.unparsable || c->sh.incomplete)
+        chain_add(c, "L2", VERDICT_ASK, raw_is_grave(c->command) ? FORCE_HARD : FORCE_PLAIN, NULL,
+                  NULL, "the command cannot be fully understood: %s",
+                  c->sh.why ? c->sh.why : "it is no plain bash");
+    for (size_t i = 0; i < c->sh.n_leaves; i++) {
+        const struct cover *v = &c->covers[i];
+        if (v->rule.how != MATCH_NONE || v->free || v->editor)
+            leaf_covered(c, i);
+        else if (!v->carried)
+            leaf_uncovered(c, i);
+        else
+            chain_add(c, c->sh.leaves[i].role == LEAF_RUN ? "L2" : "L3", VERDICT_ALLOW, FORCE_PLAIN,
+                      NULL, leaf_part(c, i), "'%s' is judged by what it runs",
+                      leaf_part(c, i) ? leaf_part(c, i) : "it");
+    }
+}
+
+/* ---- L3: wrappers ---- */
+
+void
+layer_wrappers(struct chain *c)
+{
+    for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
+        const struct perm_leaf *l = &c->sh.leaves[i];
+        if (l->role == LEAF_INNER && l->wrapper < i)
+            chain_add(c, "L3", VERDICT_NONE, FORCE_PLAIN, NULL, leaf_part(c, i),
+                      "'%s' is run by '%s'", leaf_part(c, i) ? leaf_part(c, i) : "",
+                      leaf_part(c, l->wrapper) ? leaf_part(c, l->wrapper) : "");
+        else if (l->raises_power)
+            chain_add(c, "L3", VERDICT_NONE, FORCE_PLAIN, NULL, leaf_part(c, i),
+                      "'%s' runs with more power or somewhere else", leaf_part(c, i));
+    }
+}
+
+/* ---- L4: environment ---- */
+
+void
+layer_env(struct chain *c)
+{
+    for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
+        const struct perm_leaf *l = &c->sh.leaves[i];
+        if (l->bad_env && !c->covers[i].env_named && c->covers[i].rule.how != MATCH_EXACT)
+            chain_add(c, "L4", VERDICT_ASK, FORCE_PLAIN, NULL, leaf_part(c, i),
+                      "it sets %s, which can change what runs",
+                      l->bad_env_name ? l->bad_env_name : "a variable");
+    }
+}
+
+/* ---- L5: paths ---- */
+
+void
+layer_paths(struct chain *c)
+{
+    for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
+        const struct perm_leaf *l = &c->sh.leaves[i];
+        for (size_t k = 0; k < l->n_effects; k++) {
+            const struct perm_effect *e = &l->effects[k];
+            struct access a = {.kind = e->kind,
+                               .path = e->path,
+                               .shown = e->shown,
+                               .glob = e->glob,
+                               .redirect = e->redirect,
+                               .cover = &c->covers[i],
+                               .cwd = l->cwd};
+            judge_access(c, &a);
+        }
+    }
+}

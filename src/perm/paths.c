@@ -1,0 +1,131 @@
+/* Names of files: what they lead to and whether they lie inside. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/text.h"
+#include "perm/chain_ctx.h"
+
+/* Code points that some volumes do not see in a name at all. */
+static bool
+is_ignorable(int32_t cp)
+{
+    return cp == 0xAD || (cp >= 0x200B && cp <= 0x200F) || (cp >= 0x202A && cp <= 0x202E) ||
+           (cp >= 0x2060 && cp <= 0x206F) || cp == 0xFEFF;
+}
+
+static char *
+without_ignorable(const char *path)
+{
+    struct buf b;
+    struct str s = str_from(path);
+    buf_init(&b, BUF_MAX);
+    for (size_t i = 0; i < s.len;) {
+        int32_t cp;
+        size_t n = text_decode(s, i, &cp);
+        if (!is_ignorable(cp))
+            buf_add(&b, s.ptr + i, n);
+        i += n;
+    }
+    return buf_take(&b);
+}
+
+bool
+path_inside(const char *path, const char *dir, bool fold)
+{
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    if (n == 1 && dir[0] == '/')
+        return true;
+    if (strlen(path) < n || (path[n] && path[n] != '/'))
+        return false;
+    return fold ? text_equal_fold(str_make(path, n), str_make(dir, n)) : memcmp(path, dir, n) == 0;
+}
+
+/* Takes the name. */
+static void
+add_name(struct path_names *n, char *take)
+{
+    for (size_t i = 0; take && i < n->n; i++)
+        if (strcmp(n->v[i], take) == 0) {
+            free(take);
+            return;
+        }
+    if (!take)
+        n->lost = true;
+    else
+        n->v[n->n++] = take;
+}
+
+void
+path_names_init(struct path_names *n, const char *base, const char *path, bool fold)
+{
+    *n = (struct path_names){0};
+    char *joined = fs_join(base, path), *named = fs_normalize(base, path);
+    if (fold) {
+        char *plain = without_ignorable(named);
+        free(named);
+        named = plain;
+    }
+    add_name(n, named);
+    add_name(n, fs_resolve(n->v[0], NULL));
+    add_name(n, fs_resolve(joined, NULL));
+    free(joined);
+}
+
+void
+path_names_release(struct path_names *n)
+{
+    for (size_t i = 0; i < n->n; i++)
+        free(n->v[i]);
+    *n = (struct path_names){0};
+}
+
+static bool
+inside_any(char *const *dirs, size_t n, const char *path, bool fold)
+{
+    for (size_t i = 0; i < n; i++)
+        if (path_inside(path, dirs[i], fold))
+            return true;
+    return false;
+}
+
+bool
+path_in_roots(const struct chain *c, const struct path_names *n, bool for_read)
+{
+    for (size_t i = 0; i < n->n; i++)
+        if (!inside_any(c->roots, c->n_roots, n->v[i], c->fold) &&
+            !(for_read && inside_any(c->read_roots, c->n_read_roots, n->v[i], c->fold)))
+            return false;
+    return n->n > 0 && !n->lost;
+}
+
+/* The same file under a name whose letters are turned round? */
+static bool
+same_when_turned(const char *path)
+{
+    struct stat a, b;
+    char *turned = xstrdup(path), *name = strrchr(turned, '/');
+    bool changed = false;
+    for (char *p = name ? name + 1 : turned; *p; p++) {
+        unsigned char ch = (unsigned char)*p;
+        changed |= isalpha(ch) != 0;
+        *p = (char)(islower(ch) ? toupper(ch) : tolower(ch));
+    }
+    bool same = changed && stat(path, &a) == 0 && stat(turned, &b) == 0 && a.st_dev == b.st_dev &&
+                a.st_ino == b.st_ino;
+    free(turned);
+    return same;
+}
+
+bool
+path_probe_fold(const char *dir)
+{
+    char *git = fs_join(dir, ".git");
+    bool fold = same_when_turned(dir) || same_when_turned(git);
+    free(git);
+    return fold;
+}

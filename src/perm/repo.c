@@ -1,0 +1,95 @@
+/* Which repository a git command speaks to: another one's configuration may run programs (SECURITY 1, row 7). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "perm/chain_ctx.h"
+
+bool
+leaf_is(const struct perm_leaf *leaf, const char *program)
+{
+    if (!leaf->n_argv || !leaf->argv[0].known)
+        return false;
+    struct str s = leaf->argv[0].text;
+    size_t from = s.len;
+    while (from > 0 && s.ptr[from - 1] != '/')
+        from--;
+    return str_is(str_sub(s, from, s.len), program);
+}
+
+static bool
+has(const char *dir, const char *name)
+{
+    char *path = fs_join(dir, name);
+    bool exists = fs_exists(path);
+    free(path);
+    return exists;
+}
+
+/* git takes a folder with these three for a repository even when it is not called .git. */
+static bool
+is_repo(const char *dir)
+{
+    return has(dir, ".git") || (has(dir, "HEAD") && has(dir, "objects") && has(dir, "refs"));
+}
+
+bool
+repo_is_own(const struct chain *c, const char *dir)
+{
+    struct path_names n;
+    path_names_init(&n, c->root, dir, false);
+    bool own = n.n > 0 && !n.lost;
+    char *root = fs_resolve(c->root, NULL);
+    /* Only the resolved place counts; the root is the first repository on the way up, or there is none at all. */
+    char *at = own && root ? xstrdup(n.v[n.n - 1]) : NULL;
+    own = at && path_inside(at, root, c->fold);
+    while (own && strcmp(at, root) != 0) {
+        if (is_repo(at)) {
+            own = false;
+            break;
+        }
+        char *up = fs_dirname(at);
+        own = strlen(up) < strlen(at);
+        free(at);
+        at = up;
+    }
+    if (own && !has(root, ".git"))
+        for (char *up; own && strcmp(at, "/") != 0; at = up) {
+            up = fs_dirname(at);
+            free(at);
+            own = !is_repo(up);
+        }
+    free(at);
+    free(root);
+    path_names_release(&n);
+    return own;
+}
+
+char *
+repo_git_dir(const struct perm_leaf *leaf)
+{
+    char *dir = leaf->cwd ? xstrdup(leaf->cwd) : NULL;
+    for (size_t i = 1; dir && i < leaf->n_argv; i++) {
+        const struct perm_word *w = &leaf->argv[i];
+        bool odd = !w->known || w->glob || str_starts(w->text, "--git-dir") ||
+                   str_starts(w->text, "--work-tree") || str_starts(w->text, "--bare");
+        if (!odd && !str_is(w->text, "-C")) {
+            if (!w->text.len || w->text.ptr[0] != '-')
+                break; /* the sub-command */
+            if (str_is(w->text, "-c") || str_is(w->text, "--config-env"))
+                i++;
+            continue;
+        }
+        char *to = NULL;
+        if (!odd && i + 1 < leaf->n_argv && leaf->argv[i + 1].known && !leaf->argv[i + 1].glob) {
+            char *text = str_dup(leaf->argv[++i].text);
+            char *joined = fs_join(dir, text);
+            to = fs_resolve(joined, NULL);
+            free(joined);
+            free(text);
+        }
+        free(dir);
+        dir = to;
+    }
+    return dir;
+}

@@ -1,0 +1,82 @@
+#pragma once
+/*
+ * Matching, for the chain alone: the public functions of rules.h with a filter and with what they found. Rules never see a
+ * command's text, only a leaf's decoded words (SECURITY 1, rows 1, 3, 4 and 11).
+ */
+#include "perm/rules.h"
+
+/* Which rules count. */
+struct rule_filter {
+    enum verdict list;
+    bool untrusted; /* allow rules of the project's own files do not count */
+    bool narrow;    /* auto mode: allow rules that are as good as "everything" do not count */
+    bool fold_case; /* names of programs are compared without case */
+};
+bool rule_counts(const struct perm_rule *r, const struct rule_filter *f);
+
+/* ---- commands ---- */
+/* The texts of one leaf. A word whose value is not known is a WILD_GAP in the last two, and in `exact`, which only a '*' can
+ * match. */
+struct leaf_texts {
+    struct buf exact;               /* for allow */
+    struct buf with_env;            /* exact behind its assignments; empty: there are none */
+    struct buf plain, deny;         /* for deny and ask, as written and normalised */
+    struct buf gap_plain, gap_deny; /* what they may turn into; empty: all is known */
+    bool name_known;
+};
+void leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf);
+void leaf_texts_release(struct leaf_texts *t);
+
+enum match_how {
+    MATCH_NONE,
+    MATCH_MAY,     /* deny and ask: an unknown word may turn it into this */
+    MATCH_PREFIX,  /* by a rule with a wildcard */
+    MATCH_BLANKET, /* by "Bash" or "Bash(*)" */
+    MATCH_EXACT,   /* word for word */
+};
+struct leaf_match {
+    const struct perm_rule *rule;
+    enum match_how how;
+};
+/* One rule against one leaf. */
+enum match_how rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t,
+                               const struct perm_leaf *leaf, bool fold_case);
+/* The strongest match in the list. */
+struct leaf_match rules_match_leaf(const struct perm_rules *rs, const struct rule_filter *f,
+                                   const struct leaf_texts *t, const struct perm_leaf *leaf);
+/* Does some allow rule name the leaf's assignments too? */
+bool rules_name_env(const struct perm_rules *rs, const struct rule_filter *f,
+                    const struct leaf_texts *t);
+/* A deny or ask rule whose fixed words stand in the raw text, for commands that could not be analysed. */
+const struct perm_rule *rules_match_raw(const struct perm_rules *rs, const struct rule_filter *f,
+                                        struct str command);
+bool rules_any(const struct perm_rules *rs, const struct rule_filter *f, const char *tool);
+
+void perm_rules_compile_bash(struct str body, char **ret_pattern, bool *ret_boundary);
+bool perm_rules_bash_covers(const struct perm_rule *r, struct str text);
+bool perm_rules_name_glob(struct str pattern, struct str name);
+/* An interpreter, shell, wrapper or runner (by base name): an open-ended rule for it allows anything. */
+bool rule_program_is_broad(struct str word);
+/* Words of a rule before its first '*'. */
+struct str rule_head(const struct perm_rule *r);
+
+/* ---- paths ---- */
+/* "Read", "Edit" or "Cd" for a tool whose rules name paths, or NULL. */
+const char *perm_rules_path_tool(const char *tool);
+/* Like perm_rules_match_path under a filter. */
+const struct perm_rule *rules_match_path(const struct perm_rules *rs, const struct rule_filter *f,
+                                         const char *tool, const char *const *paths, size_t n,
+                                         const struct perm_anchor *an);
+/* A rule that names something which the glob pattern `path` could expand to, or (tree) something below it. */
+const struct perm_rule *rules_overlap_path(const struct perm_rules *rs, const struct rule_filter *f,
+                                           const char *tool, const char *path, bool tree,
+                                           const struct perm_anchor *an);
+
+/* ---- other tools ---- */
+struct tool_match {
+    const char *tool;
+    const struct cJSON *input;
+    const char *mcp_server; /* NULL: unknown */
+};
+const struct perm_rule *rules_match_tool(const struct perm_rules *rs, const struct rule_filter *f,
+                                         const struct tool_match *m);

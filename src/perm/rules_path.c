@@ -1,0 +1,256 @@
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/glob.h"
+#include "perm/overlap.h"
+#include "perm/rules_match.h"
+
+enum { PATTERN_MAX = 16384 };
+
+/* A rule's body against one set of anchors. */
+struct pattern {
+    struct buf glob; /* without the leading '/' */
+    bool anywhere;   /* deny and ask: at any depth, also outside the working folder */
+    unsigned flags;
+};
+
+/* A folder's name is no pattern. */
+static void
+add_folder(struct buf *out, const char *dir)
+{
+    for (const char *p = dir; *p; p++) {
+        if (strchr("*?[]\\{}", *p))
+            buf_addc(out, '\\');
+        buf_addc(out, *p);
+    }
+}
+
+static void
+anchored(struct pattern *p, const char *dir, struct str rest)
+{
+    char *clean = fs_normalize("/", dir ? dir : "/");
+    /* "../x" climbs from the anchor. */
+    while (str_starts(rest, "../") || str_starts(rest, "./")) {
+        if (rest.ptr[1] == '.') {
+            char *up = fs_dirname(clean);
+            free(clean);
+            clean = up;
+        }
+        rest = str_sub(rest, rest.ptr[1] == '.' ? 3 : 2, rest.len);
+    }
+    if (strcmp(clean, "/") != 0) {
+        add_folder(&p->glob, clean + 1);
+        buf_addc(&p->glob, '/');
+    }
+    buf_add_str(&p->glob, rest);
+    free(clean);
+}
+
+/* One folder name and then "everything below". */
+static bool
+single_folder_tree(struct str s)
+{
+    size_t slash = str_find(s, '/', 0);
+    return slash != (size_t)-1 && slash > 0 && str_is(str_sub(s, slash + 1, s.len), "**") &&
+           !str_is(str_sub(s, 0, slash), "**") && !str_is(str_sub(s, 0, slash), "..") &&
+           !str_is(str_sub(s, 0, slash), ".") && s.ptr[0] != '~';
+}
+
+static void
+pattern_init(struct pattern *p, const struct perm_rule *r, const struct perm_anchor *an)
+{
+    bool strict = r->verdict != VERDICT_ALLOW;
+    struct buf body;
+    *p = (struct pattern){.flags = an->fold_case ? GLOB_FOLD_CASE : 0};
+    buf_init(&p->glob, PATTERN_MAX);
+    buf_init(&body, PATTERN_MAX);
+    buf_adds(&body, r->body);
+    if (body.len && body.data[body.len - 1] == '/') /* "dir/" is what lies in it */
+        buf_adds(&body, "**");
+    struct str s = buf_str(&body);
+    if (strchr(r->body, '{'))
+        p->flags |= GLOB_BRACES;
+
+    if (str_starts(s, "//")) {
+        buf_add_str(&p->glob, str_sub(s, 2, s.len));
+    } else if (str_starts(s, "~/") || str_is(s, "~")) {
+        anchored(p, an->home, str_sub(s, 2, s.len));
+    } else if (s.ptr[0] == '/') {
+        bool user_file = r->claude && r->scope == SCOPE_USER && an->config_home;
+        anchored(p, user_file ? an->config_home : an->root, str_sub(s, 1, s.len));
+    } else if (str_find(s, '/', 0) == (size_t)-1 || str_starts(s, "**/") ||
+               (strict && single_folder_tree(s))) {
+        p->anywhere = strict;
+        if (!strict)
+            anchored(p, an->cwd, (struct str){0});
+        if (!str_starts(s, "**/"))
+            buf_adds(&p->glob, "**/");
+        buf_add_str(&p->glob, s);
+    } else {
+        anchored(p, an->cwd, s);
+    }
+    buf_release(&body);
+}
+
+static const char *
+below(const char *path, const char *dir)
+{
+    size_t n = dir ? strlen(dir) : 0;
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    if (!n || n == 1 || strncmp(path, dir, n) != 0 || path[n] != '/')
+        return NULL;
+    return path + n;
+}
+
+/* Patterns for any depth do not look at the folders that hold the project itself. */
+static const char *
+relative(const struct pattern *p, const char *path, const struct perm_anchor *an)
+{
+    const char *rest = NULL;
+    if (p->anywhere) {
+        rest = below(path, an->root);
+        if (!rest)
+            rest = below(path, an->cwd);
+        if (!rest)
+            rest = below(path, an->home);
+    }
+    rest = rest ? rest : path;
+    return *rest == '/' ? rest + 1 : rest;
+}
+
+static bool
+glob_or_below(const struct pattern *p, struct str path, bool strict)
+{
+    if (glob_match(buf_str(&p->glob), path, p->flags))
+        return true;
+    if (!strict)
+        return false;
+    /* As in .gitignore a folder that is named stands for all that lies in it. */
+    struct buf b;
+    buf_init(&b, PATTERN_MAX + 4);
+    buf_add_str(&b, buf_str(&p->glob));
+    buf_adds(&b, "/**");
+    bool match = glob_match(buf_str(&b), path, p->flags);
+    buf_release(&b);
+    return match;
+}
+
+static bool
+names_match(const struct perm_rule *r, const char *const *paths, size_t n,
+            const struct perm_anchor *an)
+{
+    bool strict = r->verdict != VERDICT_ALLOW;
+    struct pattern p;
+    size_t hits = 0;
+    pattern_init(&p, r, an);
+    for (size_t i = 0; i < n; i++)
+        hits += glob_or_below(&p, str_from(relative(&p, paths[i], an)), strict);
+    bool full = buf_full(&p.glob);
+    buf_release(&p.glob);
+    if (full)
+        return strict;
+    return strict ? hits > 0 : n > 0 && hits == n;
+}
+
+/* Read rules speak for Grep and Glob; in allow an Edit rule lets read too; in deny and ask a tool's name may be a glob. */
+static bool
+tool_speaks(const struct perm_rule *r, const char *tool)
+{
+    if (strcmp(r->tool, tool) == 0)
+        return true;
+    if (r->verdict == VERDICT_ALLOW)
+        return strcmp(tool, "Read") == 0 && strcmp(r->tool, "Edit") == 0;
+    if (r->verdict == VERDICT_DENY && strcmp(tool, "Edit") == 0 && strcmp(r->tool, "Read") == 0)
+        return r->body != NULL; /* what may not be read may not be changed */
+    return !r->body && strchr(r->tool, '*') &&
+           perm_rules_name_glob(str_from(r->tool), str_from(tool));
+}
+
+const struct perm_rule *
+rules_match_path(const struct perm_rules *rs, const struct rule_filter *f, const char *tool,
+                 const char *const *paths, size_t n, const struct perm_anchor *an)
+{
+    for (size_t i = 0; rs && i < rs->n; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        if (rule_counts(r, f) && tool_speaks(r, tool) && (!r->body || names_match(r, paths, n, an)))
+            return r;
+    }
+    return NULL;
+}
+
+const struct perm_rule *
+perm_rules_match_path(const struct perm_rules *rs, enum verdict list, const char *tool,
+                      const char *const *paths, size_t n, const struct perm_anchor *an)
+{
+    struct rule_filter f = {.list = list};
+    const char *speaks = perm_rules_path_tool(tool);
+    return rules_match_path(rs, &f, speaks ? speaks : tool, paths, n, an);
+}
+
+static bool
+one_overlaps(const struct pattern *p, const char *glob, struct str shell, bool tree, bool fold)
+{
+    struct buf below_it;
+    buf_init(&below_it, PATTERN_MAX + 4);
+    buf_addf(&below_it, "%s/**", glob);
+    bool hit = path_overlap(str_from(glob), shell, tree, fold) ||
+               path_overlap(buf_str(&below_it), shell, tree, fold) || buf_full(&p->glob);
+    buf_release(&below_it);
+    return hit;
+}
+
+static bool
+rule_overlaps(const struct perm_rule *r, struct str shell, bool tree, const struct perm_anchor *an)
+{
+    struct pattern p;
+    char **list = NULL;
+    size_t n = 0;
+    bool hit = false;
+    pattern_init(&p, r, an);
+    if (!(p.flags & GLOB_BRACES))
+        hit = one_overlaps(&p, buf_cstr(&p.glob), shell, tree, an->fold_case);
+    else if (!glob_expand(buf_str(&p.glob), &list, &n))
+        hit = true;
+    for (size_t i = 0; i < n && !hit; i++)
+        hit = one_overlaps(&p, list[i], shell, tree, an->fold_case);
+    glob_expand_free(list, n);
+    buf_release(&p.glob);
+    return hit;
+}
+
+const struct perm_rule *
+rules_overlap_path(const struct perm_rules *rs, const struct rule_filter *f, const char *tool,
+                   const char *path, bool tree, const struct perm_anchor *an)
+{
+    const struct perm_rule *found = NULL;
+    struct buf shell;
+    buf_init(&shell, PATTERN_MAX);
+    buf_adds(&shell, path + (*path == '/'));
+    if (tree)
+        buf_adds(&shell, "/**");
+    for (size_t i = 0; rs && i < rs->n && !found; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        if (!rule_counts(r, f) || !tool_speaks(r, tool))
+            continue;
+        struct pattern any = {.anywhere = true};
+        const char *rel = relative(&any, path, an);
+        struct buf short_shell;
+        buf_init(&short_shell, PATTERN_MAX);
+        buf_addf(&short_shell, "%s%s", rel, tree ? "/**" : "");
+        struct pattern p;
+        if (r->body)
+            pattern_init(&p, r, an);
+        bool anywhere = r->body && p.anywhere;
+        if (r->body)
+            buf_release(&p.glob);
+        if (!r->body ||
+            rule_overlaps(r, anywhere ? buf_str(&short_shell) : buf_str(&shell), tree, an))
+            found = r;
+        buf_release(&short_shell);
+    }
+    buf_release(&shell);
+    return found;
+}

@@ -1,0 +1,2 @@
+add_executable(perm_check_tool unit/perm_check_tool.c)
+target_link_libraries(perm_check_tool PRIVATE yare_perm)
