@@ -1,11 +1,16 @@
 /* The request body of the Messages API, spliced from slices: what stood in the request before stands byte for byte again. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "model/catalog.h"
 #include "model/provider.h"
 
-static const char cache_mark[] = ",\"cache_control\":{\"type\":\"ephemeral\"}";
+#define CACHE_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
+
+/* Of models that think by budget: the least the API takes, and what serves most turns. */
+#define BUDGET_MIN 1024
+#define BUDGET_MAX 16000
 
 struct splice {
     struct buf *scratch;
@@ -16,7 +21,8 @@ struct splice {
 static void
 push(struct splice *s, struct str slice)
 {
-    if (slice.len && s->n < s->cap)
+    assert(s->n < s->cap); /* a body that is cut would be worse: see anthropic_body_max */
+    if (slice.len)
         s->out[s->n++] = slice;
 }
 
@@ -24,7 +30,8 @@ push(struct splice *s, struct str slice)
 static void
 push_scratch(struct splice *s, size_t from)
 {
-    if (s->scratch->len > from && s->n < s->cap)
+    assert(s->n < s->cap);
+    if (s->scratch->len > from)
         s->out[s->n++] = (struct str){NULL, s->scratch->len};
 }
 
@@ -50,26 +57,37 @@ write_system(struct splice *s, const struct model_request *req)
         jw_kcstr(&w, "type", "text");
         jw_kstr(&w, "text", req->system[i]);
         if (is_break(req->system_break, i))
-            buf_adds(s->scratch, cache_mark);
+            buf_adds(s->scratch, CACHE_MARK);
         jw_end(&w);
     }
     buf_adds(s->scratch, "],");
     push_scratch(s, from);
 }
 
-/* The last block's closing brace is where its mark goes; a message with string content cannot carry one. */
+/* The API takes no mark on thinking; a block that brought a mark of its own keeps it; a string is no block. */
+static bool
+can_carry_mark(const struct block *b)
+{
+    return b->kind != BLOCK_THINKING && b->kind != BLOCK_REDACTED_THINKING && b->raw.len > 2 &&
+           b->raw.ptr[0] == '{' && !json_raw_member(b->raw, "cache_control").ptr;
+}
+
+/* The mark goes before the closing brace of the last block that can carry it. */
 static void
 write_marked(struct splice *s, const struct message *m)
 {
-    const struct block *last = &m->blocks[m->n_blocks - 1];
-    size_t end = (size_t)(last->raw.ptr + last->raw.len - m->json.ptr);
-    if (!last->raw.len || m->json.ptr[end - 1] != '}') {
+    size_t i = m->n_blocks;
+    while (i > 0 && !can_carry_mark(&m->blocks[i - 1]))
+        i--;
+    if (i == 0) {
         push(s, m->json);
         return;
     }
-    push(s, str_sub(m->json, 0, end - 1));
-    push(s, (struct str){cache_mark, sizeof cache_mark - 1});
-    push(s, str_sub(m->json, end - 1, m->json.len));
+    struct str raw = m->blocks[i - 1].raw;
+    size_t brace = (size_t)(raw.ptr + raw.len - m->json.ptr) - 1;
+    push(s, str_sub(m->json, 0, brace));
+    push(s, STR(CACHE_MARK));
+    push(s, str_sub(m->json, brace, m->json.len));
 }
 
 static void
@@ -79,12 +97,47 @@ write_messages(struct splice *s, const struct model_request *req)
     for (size_t i = 0; i < req->n_messages; i++) {
         if (i)
             push(s, STR(","));
-        if (is_break(req->message_break, i) && req->messages[i]->n_blocks)
+        if (is_break(req->message_break, i))
             write_marked(s, req->messages[i]);
         else
             push(s, req->messages[i]->json);
     }
     push(s, STR("],"));
+}
+
+/* An alias is ours; an id that carries a date means just that day's model. */
+static const char *
+wire_model(const struct model_request *req, const struct model_info *info)
+{
+    return info && strncmp(req->model, info->id, strlen(info->id)) != 0 ? info->id : req->model;
+}
+
+static void
+write_thinking(struct jw *w, const struct model_request *req, const struct model_info *info)
+{
+    if (info && info->thinking == THINKING_ADAPTIVE) {
+        jw_kraw(w, "thinking", STR("{\"type\":\"adaptive\",\"display\":\"summarized\"}"));
+    } else if (info && info->thinking == THINKING_BUDGET && req->max_tokens >= 2 * BUDGET_MIN) {
+        int64_t half = req->max_tokens / 2;
+        jw_key(w, "thinking");
+        jw_object(w);
+        jw_kcstr(w, "type", "enabled");
+        jw_kint(w, "budget_tokens", half < BUDGET_MAX ? half : BUDGET_MAX);
+        jw_end(w);
+    }
+}
+
+/* Models that think by budget know no effort; of an unknown model only the person can know. */
+static void
+write_effort(struct jw *w, const struct model_request *req, const struct model_info *info)
+{
+    const char *effort = req->effort ? req->effort : info ? info->effort : NULL;
+    if (!effort || (info && info->thinking != THINKING_ADAPTIVE))
+        return;
+    jw_key(w, "output_config");
+    jw_object(w);
+    jw_kcstr(w, "effort", effort);
+    jw_end(w);
 }
 
 static void
@@ -93,36 +146,29 @@ write_scalars(struct splice *s, const struct model_request *req)
     const struct model_info *info = catalog_find(req->model);
     size_t from = s->scratch->len;
     struct jw w;
-    const char *effort = req->effort ? req->effort : info ? info->effort : NULL;
 
     /* The object's brace is closed by the last slice. */
     jw_init(&w, s->scratch);
-    jw_kcstr(&w, "model", info ? info->id : req->model);
+    jw_kcstr(&w, "model", wire_model(req, info));
     jw_kint(&w, "max_tokens", req->max_tokens);
     jw_kbool(&w, "stream", true);
-    if (info && info->thinking == THINKING_ADAPTIVE) {
-        jw_kraw(&w, "thinking", STR("{\"type\":\"adaptive\",\"display\":\"summarized\"}"));
-    } else if (info && info->thinking == THINKING_BUDGET && req->max_tokens > 2048) {
-        int64_t budget = req->max_tokens / 2 < 16000 ? req->max_tokens / 2 : 16000;
-        jw_key(&w, "thinking");
-        jw_object(&w);
-        jw_kcstr(&w, "type", "enabled");
-        jw_kint(&w, "budget_tokens", budget);
-        jw_end(&w);
-    }
-    if (effort) {
-        jw_key(&w, "output_config");
-        jw_object(&w);
-        jw_kcstr(&w, "effort", effort);
-        jw_end(&w);
-    }
+    write_thinking(&w, req, info);
+    write_effort(&w, req, info);
     push_scratch(s, from);
+}
+
+size_t
+anthropic_body_max(const struct model_request *req)
+{
+    /* A comma and a message each; a marked message is three. */
+    return 16 + 2 * req->n_messages + 2 * ARRAY_LEN(req->message_break);
 }
 
 size_t
 anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret, size_t cap)
 {
     struct splice s = {.scratch = scratch, .out = ret, .cap = cap};
+    size_t at = scratch->len;
     push(&s, STR("{"));
     if (req->tools.len) {
         push(&s, STR("\"tools\":"));
@@ -133,7 +179,6 @@ anthropic_body(const struct model_request *req, struct buf *scratch, struct str 
     write_messages(&s, req);
     write_scalars(&s, req);
     push(&s, STR("}"));
-    size_t at = 0;
     for (size_t i = 0; i < s.n; i++) {
         if (ret[i].ptr)
             continue;

@@ -20,11 +20,38 @@ has_word(struct str s, const char *word)
     return false;
 }
 
+/* However it is worded; 0: no status, an event in the stream. */
 static bool
 is_too_long(int status, struct str message)
 {
-    return status == 413 || has_word(message, "prompt is too long") ||
-           has_word(message, "exceeds the context") || has_word(message, "context window");
+    static const char *const words[] = {"prompt is too long", "exceed context limit",
+                                        "exceeds the context", "context window"};
+    if (status == 413)
+        return true;
+    if (status != 0 && status != 400 && status != 422)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (has_word(message, words[i]))
+            return true;
+    return false;
+}
+
+/* "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7), whatever the locale; 0 when it is none. */
+static time_t
+parse_date(const char *value)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    struct tm tm = {0};
+    char month[4] = "";
+    if (sscanf(value, "%*3s, %2d %3s %4d %2d:%2d:%2d", &tm.tm_mday, month, &tm.tm_year, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec) != 6)
+        return 0;
+    const char *at = strlen(month) == 3 ? strstr(months, month) : NULL;
+    if (!at || (at - months) % 3)
+        return 0;
+    tm.tm_mon = (int)(at - months) / 3;
+    tm.tm_year -= 1900;
+    return timegm(&tm);
 }
 
 /* Seconds, or an HTTP date. 0: not given or in the past. */
@@ -36,10 +63,8 @@ parse_retry_after(const char *value)
         return 0;
     double seconds = strtod(value, &end);
     if (end == value) {
-        struct tm tm = {0};
-        if (!strptime(value, "%a, %d %b %Y %H:%M:%S", &tm))
-            return 0;
-        seconds = (double)timegm(&tm) - (double)clock_wall_ms() / 1000;
+        time_t date = parse_date(value);
+        seconds = date ? (double)date - (double)clock_wall_ms() / 1000 : 0;
     }
     if (!(seconds > 0))
         return 0;
@@ -80,8 +105,9 @@ anthropic_error_event(const struct cJSON *event, const char *request_id, struct 
                                           "timeout_error"};
     struct str kind = json_str(event, "error.type"), message = json_str(event, "error.message");
     set_text(err, ERR_HTTP, 0, kind, message, request_id);
-    set_kind(err, is_too_long(0, message) ? STR("prompt_too_long") : kind);
-    for (size_t i = 0; i < ARRAY_LEN(passing); i++)
+    bool too_long = is_too_long(0, message);
+    set_kind(err, too_long ? STR("prompt_too_long") : kind);
+    for (size_t i = 0; i < ARRAY_LEN(passing) && !too_long; i++)
         err->retryable = err->retryable || str_is(kind, passing[i]);
 }
 
@@ -119,6 +145,6 @@ anthropic_error_body(int status, struct str body, const char *retry_after, const
     err->http = status;
     set_kind(err, is_too_long(status, message) ? STR("prompt_too_long") : kind);
     err->retry_after_ms = parse_retry_after(retry_after);
-    err->retryable = is_passing(status, err->retry_after_ms > 0, message);
+    err->retryable = is_passing(status, retry_after != NULL, message);
     json_free(tree);
 }

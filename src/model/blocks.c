@@ -91,8 +91,12 @@ stop_block(struct grown *g)
         return;
     if (str_trim(buf_str(&g->input)).len == 0) {
         buf_clear(&g->input);
-        buf_adds(&g->input, "{}");
+        if (g->text.len) /* the input came whole with the block's start */
+            buf_add_str(&g->input, buf_str(&g->text));
+        else
+            buf_adds(&g->input, "{}");
     }
+    buf_clear(&g->text);
     struct cJSON *tree = json_parse(buf_str(&g->input), NULL);
     g->pub.bad_input = !json_is_object(tree);
     json_free(tree);

@@ -6,8 +6,8 @@ struct anthropic_config {
     const char *base_url;    /* without /v1; NULL: https://api.anthropic.com */
     const char *api_key;     /* x-api-key, or NULL */
     const char *auth_token;  /* Authorization: Bearer, or NULL */
-    const char *betas;       /* extra anthropic-beta values, comma list, or NULL */
-    const char *custom_headers; /* "Name: value" lines, or NULL */
+    const char *betas;       /* extra anthropic-beta values, comma list, or NULL; what the server refuses is dropped */
+    const char *custom_headers; /* "Name: value" lines, or NULL; they replace ours of the same name */
     const char *user_agent;
 };
 struct model_provider *anthropic_provider_new(const struct anthropic_config *c);
@@ -16,6 +16,8 @@ struct model_provider *offline_provider_new(int pace_us);
 void model_provider_free(struct model_provider *p); /* NULL is fine */
 
 /* The request body of the Messages API, as slices into req and into `scratch` (which must live as long): for tests and
- * for the wire. Returns the number of slices written to ret (at most cap). */
+ * for the wire. Returns the number of slices written to ret; cap is at least anthropic_body_max. A system text that does not
+ * fit leaves scratch full. */
 struct buf;
+size_t anthropic_body_max(const struct model_request *req);
 size_t anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret, size_t cap);

@@ -2,11 +2,14 @@
 
 #include <string.h>
 
+/* Beside an unfinished line of the largest event, a chunk off the wire must fit. */
+#define CHUNK_ROOM ((size_t)4 << 20)
+
 void
 sse_init(struct sse *p)
 {
     *p = (struct sse){0};
-    buf_init(&p->in, SSE_EVENT_MAX);
+    buf_init(&p->in, SSE_EVENT_MAX + CHUNK_ROOM);
     buf_init(&p->event, 256);
     buf_init(&p->data, SSE_EVENT_MAX);
 }
@@ -19,14 +22,21 @@ sse_release(struct sse *p)
     buf_release(&p->data);
 }
 
-bool
+void
 sse_feed(struct sse *p, struct str chunk)
 {
     if (p->at) {
         buf_remove_front(&p->in, p->at);
         p->at = 0;
     }
-    return buf_add_str(&p->in, chunk) && !buf_full(&p->data);
+    if (!buf_add_str(&p->in, chunk))
+        p->overflow = true;
+}
+
+bool
+sse_overflowed(const struct sse *p)
+{
+    return p->overflow;
 }
 
 static void
@@ -46,7 +56,25 @@ take_field(struct sse *p, struct str line)
             buf_addc(&p->data, '\n');
         buf_add_str(&p->data, value);
         p->has_data = true;
+        p->overflow = p->overflow || buf_full(&p->data);
     }
+}
+
+/* False: whether the stream begins with a byte order mark cannot be told yet. */
+static bool
+skip_mark(struct sse *p)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t n = p->in.len < 3 ? p->in.len : 3;
+    if (n == 0 || memcmp(p->in.data, mark, n) != 0) {
+        p->begun = n > 0;
+        return n > 0;
+    }
+    if (n < 3)
+        return false;
+    p->at = 3;
+    p->begun = true;
+    return true;
 }
 
 /* One whole line from the input; false when it is not all there yet. */
@@ -72,6 +100,7 @@ next_line(struct sse *p, struct str *ret)
         return true;
     }
     p->seen = rest.len;
+    p->overflow = p->overflow || rest.len > SSE_EVENT_MAX;
     return false;
 }
 
@@ -84,7 +113,9 @@ sse_next(struct sse *p, struct str *ret_event, struct str *ret_data)
         buf_clear(&p->data);
         p->has_data = p->ready = false;
     }
-    while (next_line(p, &line)) {
+    if (!p->begun && !skip_mark(p))
+        return false;
+    while (!p->overflow && next_line(p, &line)) {
         if (line.len) {
             take_field(p, line);
         } else if (p->has_data) {

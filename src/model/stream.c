@@ -13,10 +13,29 @@ static const char *const stop_names[] = {
     [STOP_CONTEXT_EXCEEDED] = "model_context_window_exceeded",
 };
 
+static const char *const delta_names[] = {
+    [DELTA_MESSAGE_START] = "message_start",
+    [DELTA_BLOCK_START] = "block_start",
+    [DELTA_TEXT] = "text",
+    [DELTA_THINKING] = "thinking",
+    [DELTA_SIGNATURE] = "signature",
+    [DELTA_INPUT_JSON] = "input_json",
+    [DELTA_BLOCK_STOP] = "block_stop",
+    [DELTA_USAGE] = "usage",
+    [DELTA_PING] = "ping",
+    [DELTA_RAW] = "raw",
+};
+
 const char *
 stop_reason_name(enum stop_reason r)
 {
     return stop_names[r];
+}
+
+const char *
+delta_kind_name(enum delta_kind k)
+{
+    return delta_names[k];
 }
 
 enum stop_reason
@@ -29,12 +48,35 @@ stop_reason_parse(struct str s)
     return s.len ? STOP_END_TURN : STOP_NONE;
 }
 
+/* Here, so that no provider can forget it: a message that never ends must not eat the memory. */
+static bool
+within_limits(struct model_stream *s, const struct delta *d, struct err *err)
+{
+    if (d->kind == DELTA_RAW)
+        return true;
+    s->bytes += d->text.len;
+    s->n_blocks += d->kind == DELTA_BLOCK_START;
+    if (s->bytes > MODEL_MESSAGE_MAX)
+        return err_set(err, ERR_LIMIT, "the answer is larger than %zu MiB: it was broken off",
+                       MODEL_MESSAGE_MAX >> 20);
+    if (s->n_blocks > MODEL_BLOCKS_MAX)
+        return err_set(err, ERR_LIMIT, "the answer has more than %zu blocks: it was broken off",
+                       MODEL_BLOCKS_MAX);
+    return true;
+}
+
 enum model_step
 model_stream_next(struct model_stream *s, int wake_fd, int timeout_ms, struct delta *ret,
                   struct err *err)
 {
+    struct err unasked = {0};
+    if (!err)
+        err = &unasked;
     *ret = (struct delta){0};
-    return s->ops->next(s, wake_fd, timeout_ms, ret, err);
+    enum model_step step = s->ops->next(s, wake_fd, timeout_ms, ret, err);
+    if (step == MODEL_DELTA && !within_limits(s, ret, err))
+        return MODEL_FAILED;
+    return step;
 }
 
 void

@@ -52,7 +52,7 @@ enum stop_reason stop_reason_parse(struct str s);
 
 enum delta_kind {
     DELTA_MESSAGE_START, /* id = message id, name = model, usage */
-    DELTA_BLOCK_START,   /* index, block; tool_use: id, name; redacted: text = data */
+    DELTA_BLOCK_START,   /* index, block; tool_use: id, name, text = an input that came whole, or ""; redacted: text = data */
     DELTA_TEXT,          /* index, text */
     DELTA_THINKING,      /* index, text */
     DELTA_SIGNATURE,     /* index, text */
@@ -62,6 +62,12 @@ enum delta_kind {
     DELTA_PING,
     DELTA_RAW,           /* the provider's own event as JSON in text, for partial output; comes before its delta */
 };
+
+const char *delta_kind_name(enum delta_kind k); /* for logs and tests: "input_json" */
+
+/* One answer grows to at most so much; past it the stream fails with ERR_LIMIT, whichever provider it comes from. */
+#define MODEL_MESSAGE_MAX ((size_t)32 << 20)
+#define MODEL_BLOCKS_MAX ((size_t)4096)
 
 struct delta {
     enum delta_kind kind;
@@ -80,9 +86,10 @@ struct model_stream_ops {
                             struct err *err);
     void (*free)(struct model_stream *s);
 };
-struct model_stream { /* embedded first in the provider's own struct */
+struct model_stream { /* embedded first in the provider's own struct, which starts zeroed */
     const struct model_stream_ops *ops;
     char request_id[64]; /* the server's, "" when unknown */
+    size_t bytes, n_blocks; /* of the answer so far; model_stream_next counts */
 };
 
 struct model_provider {

@@ -27,7 +27,7 @@ sse_at_every_cut(void **state)
         sse_init(&p);
         buf_init(&got, BUF_MAX);
         for (size_t at = 0; at < sizeof events - 1; at += step) {
-            assert_true(sse_feed(&p, str_sub(str_from(events), at, step)));
+            sse_feed(&p, str_sub(str_from(events), at, step));
             while (sse_next(&p, &event, &data))
                 buf_addf(&got, "%.*s=%.*s;", (int)event.len, event.ptr, (int)data.len, data.ptr);
         }
@@ -48,9 +48,10 @@ sse_is_capped(void **state)
     memset(chunk, 'x', 1 << 20);
     sse_init(&p);
     for (int i = 0; ok && i < 20; i++) {
-        ok = sse_feed(&p, str_make(chunk, 1 << 20));
-        while (ok && sse_next(&p, &event, &data))
+        sse_feed(&p, str_make(chunk, 1 << 20));
+        while (sse_next(&p, &event, &data))
             continue;
+        ok = !sse_overflowed(&p);
     }
     assert_false(ok);
     sse_release(&p);
@@ -117,7 +118,7 @@ static char *
 body_of(const struct model_request *req)
 {
     struct buf scratch, whole;
-    struct str slices[64];
+    struct str slices[256];
     buf_init(&scratch, BUF_MAX);
     buf_init(&whole, BUF_MAX);
     size_t n = anthropic_body(req, &scratch, slices, ARRAY_LEN(slices));

@@ -1,0 +1,136 @@
+#include "model/anthropic_headers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define API_VERSION "2023-06-01"
+#define BETAS_MAX 4096
+
+static bool
+is_listed(struct str list, struct str name)
+{
+    struct str part;
+    while (str_split(&list, ',', &part))
+        if (str_eq(part, name))
+            return true;
+    return false;
+}
+
+static void
+add_betas(struct header_list *h, struct str values)
+{
+    struct str part;
+    while (str_split(&values, ',', &part)) {
+        part = str_trim(part);
+        if (!part.len || is_listed(buf_str(&h->betas), part) ||
+            h->betas.len + part.len + 1 > BETAS_MAX)
+            continue;
+        if (h->betas.len)
+            buf_addc(&h->betas, ',');
+        buf_add_str(&h->betas, part);
+    }
+}
+
+/* Control bytes would end the header and begin another. */
+static bool
+is_clean(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if ((unsigned char)s.ptr[i] < 0x20 && s.ptr[i] != '\t')
+            return false;
+    return true;
+}
+
+static size_t
+find(const struct header_list *h, struct str name)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (strncasecmp(h->lines[i], name.ptr, name.len) == 0 && h->lines[i][name.len] == ':')
+            return i;
+    return h->n;
+}
+
+static void
+put(struct header_list *h, struct str name, const char *prefix, struct str value)
+{
+    name = str_trim(name);
+    value = str_trim(value);
+    if (!name.len || !is_clean(name) || !is_clean(value))
+        return;
+    if (name.len == strlen("anthropic-beta") &&
+        strncasecmp(name.ptr, "anthropic-beta", name.len) == 0) {
+        add_betas(h, value);
+        return;
+    }
+    size_t at = find(h, name);
+    if (at == h->n) {
+        ARRAY_GROW(h->lines, h->n + 1, h->cap);
+        h->lines[++h->n] = NULL;
+    } else {
+        free(h->lines[at]);
+    }
+    h->lines[at] =
+        xasprintf("%.*s: %s%.*s", (int)name.len, name.ptr, prefix, (int)value.len, value.ptr);
+}
+
+static void
+put_custom(struct header_list *h, const char *lines)
+{
+    struct str rest = str_from(lines), line;
+    while (str_split(&rest, '\n', &line)) {
+        size_t colon = str_find(line, ':', 0);
+        if (colon != (size_t)-1)
+            put(h, str_sub(line, 0, colon), "", str_sub(line, colon + 1, line.len));
+    }
+}
+
+void
+headers_init(struct header_list *h, const struct anthropic_config *c)
+{
+    *h = (struct header_list){0};
+    buf_init(&h->betas, BETAS_MAX);
+    put(h, STR("content-type"), "", STR("application/json"));
+    put(h, STR("accept"), "", STR("text/event-stream"));
+    put(h, STR("anthropic-version"), "", STR(API_VERSION));
+    if (c->user_agent)
+        put(h, STR("user-agent"), "", str_from(c->user_agent));
+    if (c->api_key)
+        put(h, STR("x-api-key"), "", str_from(c->api_key));
+    else if (c->auth_token)
+        put(h, STR("authorization"), "Bearer ", str_from(c->auth_token));
+    add_betas(h, str_from(c->betas));
+    if (c->custom_headers)
+        put_custom(h, c->custom_headers);
+}
+
+void
+headers_release(struct header_list *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        free(h->lines[i]);
+    free(h->lines);
+    buf_release(&h->betas);
+    *h = (struct header_list){0};
+}
+
+char *
+headers_beta_line(const struct header_list *h)
+{
+    return h->betas.len ? xasprintf("anthropic-beta: %s", buf_cstr(&h->betas)) : NULL;
+}
+
+void
+headers_drop_betas(struct header_list *h, struct str refusal)
+{
+    char *all = str_dup(buf_str(&h->betas));
+    struct str rest = str_from(all), part;
+    size_t before = h->betas.len;
+    buf_clear(&h->betas);
+    while (str_split(&rest, ',', &part))
+        if (!str_contains(refusal, part))
+            add_betas(h, part);
+    if (h->betas.len == before)
+        buf_clear(&h->betas);
+    free(all);
+}

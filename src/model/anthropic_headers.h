@@ -1,0 +1,19 @@
+#pragma once
+/*
+ * The request headers of the Messages API, made once from the provider's settings. A header given by the person replaces ours of the
+ * same name; anthropic-beta values join into one comma list, each once, and the header is left out when the list is empty.
+ */
+#include "base/buf.h"
+#include "model/provider.h"
+
+struct header_list {
+    char **lines; /* NULL-terminated */
+    size_t n, cap;
+    struct buf betas; /* "a,b"; not among the lines */
+};
+void headers_init(struct header_list *h, const struct anthropic_config *c);
+void headers_release(struct header_list *h);
+/* "anthropic-beta: a,b", yours, or NULL when there are none. */
+char *headers_beta_line(const struct header_list *h);
+/* Drops the betas that a server's refusal names; when it names none of them, all. */
+void headers_drop_betas(struct header_list *h, struct str refusal);
