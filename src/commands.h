@@ -1,6 +1,6 @@
 #pragma once
 /* Sub-commands: one table row each in commands.c. */
-#include "options.h"
+#include "cli.h"
 
 int commands_run(int argc, char **argv, struct options *o); /* the exit code */
 int commands_sessions(void);                                /* `yare sessions` */

@@ -1,7 +1,7 @@
 #pragma once
 /* Print mode: one more client of the engine's seam (MISSION J3). Events become text, one JSON object, or NDJSON (SURFACE 8.3). */
 #include "base/err.h"
-#include "options.h"
+#include "cli.h"
 
 struct engine;
 /* prompt: NULL with --input-format stream-json, whose messages are read from standard input. signal_fd: INT, TERM, HUP.

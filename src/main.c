@@ -20,7 +20,7 @@
 #include "commands.h"
 #include "engine/engine.h"
 #include "headless.h"
-#include "options.h"
+#include "cli.h"
 #include "setup.h"
 #include "ui/app.h"
 
@@ -171,14 +171,14 @@ main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--supervise") == 0)
         supervise_main(argc, argv);
-    if (!options_parse(argc, argv, &o, &err))
+    if (!cli_parse(argc, argv, &o, &err))
         return usage_error(&err);
     if (o.version) {
         puts("yare " YARE_VERSION);
         return 0;
     }
     if (o.help) {
-        options_help();
+        cli_help();
         return 0;
     }
     set_self();
@@ -189,7 +189,7 @@ main(int argc, char **argv)
         code = run_print(&o);
     else
         code = run_tui(&o);
-    options_release(&o);
+    cli_release(&o);
     if (fflush(stdout) != 0 && code == 0)
         code = 1;
     return code;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "options.h"
+#include "cli.h"
 
 struct engine;
 struct config;

@@ -27,6 +27,6 @@ struct options {
 };
 
 /* False: wrong usage (exit code 2), err says what to do. */
-bool options_parse(int argc, char **argv, struct options *ret, struct err *err) MUST_CHECK;
-void options_release(struct options *o);
-void options_help(void); /* prints the help on stdout */
+bool cli_parse(int argc, char **argv, struct options *ret, struct err *err) MUST_CHECK;
+void cli_release(struct options *o);
+void cli_help(void); /* prints the help on stdout */

@@ -1,4 +1,4 @@
-#include "options.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -289,7 +289,7 @@ check(struct options *o, struct err *err)
 }
 
 bool
-options_parse(int argc, char **argv, struct options *ret, struct err *err)
+cli_parse(int argc, char **argv, struct options *ret, struct err *err)
 {
     *ret = (struct options){.rest = argc};
     bool only_free = false;
@@ -334,7 +334,7 @@ free_list(const char **list)
 }
 
 void
-options_release(struct options *o)
+cli_release(struct options *o)
 {
     free_list(o->allowed);
     free_list(o->disallowed);
@@ -343,7 +343,7 @@ options_release(struct options *o)
 }
 
 void
-options_help(void)
+cli_help(void)
 {
     puts("yare: a keyboard-driven coding agent that fills the terminal\n\n"
          "usage: yare [options] [prompt]         the full screen; a prompt is submitted at once\n"
