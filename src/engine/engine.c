@@ -52,6 +52,18 @@ drop_work(struct engine *e)
     }
 }
 
+/* Nothing is left to do: a cancel from now on has nothing to cancel. */
+static bool
+is_idle(struct engine *e)
+{
+    pthread_mutex_lock(&e->lock);
+    bool idle = e->n_inbox == 0;
+    if (idle)
+        e->busy = e->cancel_next = false;
+    pthread_mutex_unlock(&e->lock);
+    return idle;
+}
+
 static void *
 engine_main(void *arg)
 {
@@ -67,7 +79,7 @@ engine_main(void *arg)
         struct work *w = ops_next_work(e);
         if (w)
             submit_run(e, w);
-        else
+        else if (is_idle(e))
             waker_wait(&e->wake, -1);
     }
     drop_work(e);
@@ -88,7 +100,11 @@ engine_begin_turn(struct engine *e)
     struct cancel *turn = cancel_new(e->cancel);
     pthread_mutex_lock(&e->lock);
     e->turn = cancel_ref(turn);
+    bool fired = e->cancel_next;
+    e->cancel_next = false;
     pthread_mutex_unlock(&e->lock);
+    if (fired)
+        cancel_fire(turn, CANCEL_USER);
     e->running = true;
     return turn;
 }
@@ -218,6 +234,7 @@ engine_cancel(struct engine *e, enum cancel_reason reason)
     } else {
         pthread_mutex_lock(&e->lock);
         struct cancel *turn = e->turn ? cancel_ref(e->turn) : NULL;
+        e->cancel_next |= !turn && (e->busy || e->n_inbox);
         pthread_mutex_unlock(&e->lock);
         if (turn)
             cancel_fire(turn, reason);

@@ -33,6 +33,8 @@ struct engine {
     struct op **inbox;
     size_t n_inbox, cap_inbox;
     bool overflow, closed;
+    bool busy;           /* ops or work were taken up and the engine did not wait since */
+    bool cancel_next;    /* a cancel came between a submit and its turn */
     struct cancel *turn; /* of the running submit; NULL: none */
 
     /* Engine thread. */

@@ -203,6 +203,7 @@ ops_drain(struct engine *e)
     e->inbox = NULL;
     e->n_inbox = e->cap_inbox = 0;
     e->overflow = false;
+    e->busy |= n > 0;
     pthread_mutex_unlock(&e->lock);
     for (size_t i = 0; i < n; i++) {
         handle(e, ops[i]);

@@ -1,0 +1,45 @@
+#pragma once
+/*
+ * An engine over a scripted model and toy tools in a folder of its own, and all events it sent. Reading waits for a
+ * condition, at most half a minute; a rig that waits in vain fails the test.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/engine.h"
+#include "fakes/scripted.h"
+
+struct rig {
+    struct scripted *script;
+    struct engine *e;
+    char dir[64]; /* root; data and config below it */
+    char *data, *config, *root;
+    struct event **ev;
+    size_t n, cap, seen; /* seen: how far rig_until looked */
+    struct engine_config cfg;
+    struct engine_seams seams;
+    bool closed;
+};
+
+void rig_init(struct rig *r);  /* folder, script, configuration; then the test writes the script */
+void rig_start(struct rig *r); /* starts the engine */
+/* Stops it, checks that every request was legal and extended the one before, and frees everything. */
+void rig_end(struct rig *r);
+void rig_stop(struct rig *r); /* frees the engine alone, reading what is left */
+void rig_check_requests(struct rig *r);
+
+void rig_post(struct rig *r, enum op_kind kind, const char *text);
+void rig_answer(struct rig *r, uint64_t ask_id, enum perm_answer a, const char *reason,
+                const char *edited);
+
+/* The next event that the predicate takes, reading on as far as needed. */
+typedef bool (*rig_pred)(const struct event *e, const void *arg);
+const struct event *rig_until(struct rig *r, rig_pred pred, const void *arg);
+const struct event *rig_kind(struct rig *r, enum event_kind kind);
+const struct event *rig_tool(struct rig *r, const char *id, enum event_phase phase,
+                             int state); /* state -1: any */
+const struct event *rig_result(struct rig *r);
+/* Index in r->ev of the first such event, or -1. */
+int rig_find_tool(const struct rig *r, const char *id, enum event_phase phase, int state);
+bool rig_saw_transition(const struct rig *r, const char *name);
+size_t rig_count(const struct rig *r, enum event_kind kind);

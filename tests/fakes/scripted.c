@@ -1,0 +1,339 @@
+#include "fakes/scripted.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define GATES 32
+
+enum step_kind { STEP_DELTA, STEP_GATE, STEP_END, STEP_FAIL, STEP_FAIL_START };
+struct step {
+    enum step_kind kind;
+    struct delta delta;
+    char *id, *name, *text; /* what the delta borrows */
+    int gate;
+    struct err err;
+};
+struct reply {
+    struct step *steps;
+    size_t n, cap;
+    int next_index;
+};
+
+struct scripted {
+    struct model_provider provider;
+    struct reply *replies;
+    size_t n, cap, used;
+    int gates[GATES];
+    pthread_mutex_t lock; /* guards the requests */
+    struct scripted_request **asked;
+    size_t n_asked, cap_asked;
+};
+
+struct scripted_stream {
+    struct model_stream base;
+    struct scripted *s;
+    struct reply *reply;
+    size_t at;
+};
+
+/* ---- writing ---- */
+
+static struct step *
+add_step(struct scripted *s, enum step_kind kind)
+{
+    struct reply *r = &s->replies[s->n - 1];
+    ARRAY_GROW(r->steps, r->n, r->cap);
+    struct step *st = &r->steps[r->n++];
+    memset(st, 0, sizeof *st);
+    st->kind = kind;
+    return st;
+}
+
+static void
+add_delta(struct scripted *s, enum delta_kind kind, int index, enum block_kind block,
+          const char *id, const char *name, const char *text, size_t len)
+{
+    struct step *st = add_step(s, STEP_DELTA);
+    st->id = xstrdup(id);
+    st->name = xstrdup(name);
+    st->text = text ? str_dup(str_make(text, len)) : NULL;
+    st->delta = (struct delta){.kind = kind, .index = index, .block = block};
+    st->delta.id = str_from(st->id);
+    st->delta.name = str_from(st->name);
+    st->delta.text = str_from(st->text);
+}
+
+void
+scripted_reply(struct scripted *s)
+{
+    ARRAY_GROW(s->replies, s->n, s->cap);
+    memset(&s->replies[s->n++], 0, sizeof *s->replies);
+    add_delta(s, DELTA_MESSAGE_START, 0, BLOCK_TEXT, "msg_1", "scripted", NULL, 0);
+}
+
+static int
+next_index(struct scripted *s)
+{
+    return s->replies[s->n - 1].next_index++;
+}
+
+static void
+add_pieces(struct scripted *s, enum delta_kind kind, int index, const char *text)
+{
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len; i += 7)
+        add_delta(s, kind, index, BLOCK_TEXT, NULL, NULL, text + i, len - i < 7 ? len - i : 7);
+}
+
+void
+scripted_open_text(struct scripted *s, const char *text)
+{
+    int i = next_index(s);
+    add_delta(s, DELTA_BLOCK_START, i, BLOCK_TEXT, NULL, NULL, NULL, 0);
+    add_pieces(s, DELTA_TEXT, i, text);
+}
+
+void
+scripted_text(struct scripted *s, const char *text)
+{
+    scripted_open_text(s, text);
+    add_delta(s, DELTA_BLOCK_STOP, s->replies[s->n - 1].next_index - 1, BLOCK_TEXT, NULL, NULL,
+              NULL, 0);
+}
+
+void
+scripted_thinking(struct scripted *s, const char *text, const char *signature)
+{
+    int i = next_index(s);
+    add_delta(s, DELTA_BLOCK_START, i, BLOCK_THINKING, NULL, NULL, NULL, 0);
+    add_pieces(s, DELTA_THINKING, i, text);
+    add_delta(s, DELTA_SIGNATURE, i, BLOCK_THINKING, NULL, NULL, signature, strlen(signature));
+    add_delta(s, DELTA_BLOCK_STOP, i, BLOCK_THINKING, NULL, NULL, NULL, 0);
+}
+
+void
+scripted_tool(struct scripted *s, const char *id, const char *name, const char *input)
+{
+    int i = next_index(s);
+    add_delta(s, DELTA_BLOCK_START, i, BLOCK_TOOL_USE, id, name, NULL, 0);
+    add_pieces(s, DELTA_INPUT_JSON, i, input);
+    add_delta(s, DELTA_BLOCK_STOP, i, BLOCK_TOOL_USE, NULL, NULL, NULL, 0);
+}
+
+void
+scripted_usage(struct scripted *s, int64_t input, int64_t output)
+{
+    add_delta(s, DELTA_USAGE, 0, BLOCK_TEXT, NULL, NULL, NULL, 0);
+    struct reply *r = &s->replies[s->n - 1];
+    r->steps[r->n - 1].delta.usage = (struct usage){.input = input, .output = output};
+}
+
+void
+scripted_gate(struct scripted *s, int gate)
+{
+    add_step(s, STEP_GATE)->gate = gate;
+}
+
+void
+scripted_end(struct scripted *s, enum stop_reason stop)
+{
+    scripted_usage(s, 100, 10);
+    struct reply *r = &s->replies[s->n - 1];
+    r->steps[r->n - 1].delta.stop = stop;
+    add_step(s, STEP_END);
+}
+
+void
+scripted_fail(struct scripted *s, const struct err *err)
+{
+    add_step(s, STEP_FAIL)->err = *err;
+}
+
+void
+scripted_fail_start(struct scripted *s, const struct err *err)
+{
+    scripted_reply(s);
+    struct reply *r = &s->replies[s->n - 1];
+    r->steps[0].kind = STEP_FAIL_START;
+    r->steps[0].err = *err;
+}
+
+/* ---- running ---- */
+
+void
+scripted_open_gate(struct scripted *s, int gate)
+{
+    uint64_t one = 1;
+    ssize_t n = write(s->gates[gate], &one, sizeof one);
+    (void)n;
+}
+
+static bool
+wait_gate(int gate, int wake_fd, int timeout_ms)
+{
+    struct pollfd p[2] = {{.fd = gate, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}};
+    return poll(p, 2, timeout_ms) > 0 && (p[0].revents & POLLIN);
+}
+
+static enum model_step
+stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
+            struct err *err)
+{
+    struct scripted_stream *st = (struct scripted_stream *)(void *)base;
+    if (st->at == st->reply->n) {
+        err_set(err, ERR_NET, "the script of this reply ended early");
+        return MODEL_FAILED;
+    }
+    struct step *step = &st->reply->steps[st->at];
+    switch (step->kind) {
+    case STEP_DELTA:
+        st->at++;
+        *ret = step->delta;
+        return MODEL_DELTA;
+    case STEP_GATE:
+        if (wait_gate(st->s->gates[step->gate], wake_fd, timeout_ms))
+            st->at++;
+        return MODEL_IDLE;
+    case STEP_END:
+        return MODEL_DONE;
+    case STEP_FAIL:
+    case STEP_FAIL_START:
+        break;
+    }
+    *err = step->err;
+    return MODEL_FAILED;
+}
+
+static void
+stream_free(struct model_stream *base)
+{
+    free(base);
+}
+
+static const struct model_stream_ops ops = {stream_next, stream_free};
+
+static void
+keep_request(struct scripted *s, const struct model_request *req)
+{
+    struct scripted_request *r = xcalloc(1, sizeof *r);
+    struct buf sys;
+    buf_init(&sys, BUF_MAX);
+    for (size_t i = 0; i < req->n_system; i++)
+        buf_add_str(&sys, req->system[i]);
+    r->system = buf_take(&sys);
+    r->model = xstrdup(req->model);
+    r->tools = str_dup(req->tools);
+    r->messages = xcalloc(req->n_messages + 1, sizeof *r->messages);
+    r->n_messages = req->n_messages;
+    for (size_t i = 0; i < req->n_messages; i++)
+        r->messages[i] = str_dup(req->messages[i]->json);
+    r->max_tokens = req->max_tokens;
+    memcpy(r->message_break, req->message_break, sizeof r->message_break);
+    memcpy(r->system_break, req->system_break, sizeof r->system_break);
+    pthread_mutex_lock(&s->lock);
+    ARRAY_GROW(s->asked, s->n_asked, s->cap_asked);
+    s->asked[s->n_asked++] = r;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static struct model_stream *
+provider_start(void *self, const struct model_request *req, struct err *err)
+{
+    struct scripted *s = self;
+    keep_request(s, req);
+    if (s->used == s->n) {
+        err_set(err, ERR_HTTP, "the script has no more replies");
+        err->http = 400;
+        return NULL;
+    }
+    struct reply *r = &s->replies[s->used++];
+    if (r->steps[0].kind == STEP_FAIL_START) {
+        *err = r->steps[0].err;
+        return NULL;
+    }
+    struct scripted_stream *st = xcalloc(1, sizeof *st);
+    st->base.ops = &ops;
+    memcpy(st->base.request_id, "req_scripted", 13);
+    st->s = s;
+    st->reply = r;
+    return &st->base;
+}
+
+static void
+provider_free(void *self)
+{
+    (void)self; /* the test frees the script, when it has looked at it */
+}
+
+struct scripted *
+scripted_new(void)
+{
+    struct scripted *s = xcalloc(1, sizeof *s);
+    pthread_mutex_init(&s->lock, NULL);
+    for (size_t i = 0; i < GATES; i++)
+        s->gates[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->provider = (struct model_provider){
+        .name = "scripted", .self = s, .start = provider_start, .free = provider_free};
+    return s;
+}
+
+struct model_provider *
+scripted_provider(struct scripted *s)
+{
+    return &s->provider;
+}
+
+size_t
+scripted_requests(struct scripted *s)
+{
+    pthread_mutex_lock(&s->lock);
+    size_t n = s->n_asked;
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}
+
+const struct scripted_request *
+scripted_request(struct scripted *s, size_t i)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct scripted_request *r = i < s->n_asked ? s->asked[i] : NULL;
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+static void
+free_request(struct scripted_request *r)
+{
+    for (size_t i = 0; i < r->n_messages; i++)
+        free(r->messages[i]);
+    free(r->messages);
+    free(r->model);
+    free(r->system);
+    free(r->tools);
+    free(r);
+}
+
+void
+scripted_free(struct scripted *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t k = 0; k < s->replies[i].n; k++) {
+            free(s->replies[i].steps[k].id);
+            free(s->replies[i].steps[k].name);
+            free(s->replies[i].steps[k].text);
+        }
+        free(s->replies[i].steps);
+    }
+    free(s->replies);
+    for (size_t i = 0; i < s->n_asked; i++)
+        free_request(s->asked[i]);
+    free(s->asked);
+    for (size_t i = 0; i < GATES; i++)
+        close(s->gates[i]);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
