@@ -1,7 +1,5 @@
 #include "base/http.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,309 +7,247 @@
 #include "base/clock.h"
 #include "base/http_curl.h"
 
-/* So much may wait for the reader before the transfer is paused. */
-#define PENDING_MAX ((size_t)256 << 10)
-#define HEADERS_MAX ((size_t)256 << 10)
-#define IDLE_TIMEOUT_MS 600000
-#define CONNECT_TIMEOUT_MS 30000
-
-struct http {
-    const struct curl_calls *curl;
-    CURLM *multi;
-    CURL *easy;
-    struct curl_slist *headers;
-    const struct str *body;
-    size_t n_body, slice, offset; /* how far the body was sent */
-    struct buf pending, handed;   /* received and not yet given; given out last */
-    struct buf header_value;      /* handed out by http_header */
-    struct buf response_headers;  /* "name: value" lines of the last response */
-    int status, idle_timeout_ms;
-    int64_t last_byte_ms;
-    bool paused, finished;
-    CURLcode result;
-    char error[CURL_ERROR_SIZE];
+enum {
+    CONNECT_TIMEOUT_MS = 30000,
+    IDLE_TIMEOUT_MS = 600000,
+    WAITING_MAX = 256 << 10, /* of the response's bytes; past it the transfer rests */
+    HEADERS_MAX = 128 << 10
 };
 
-/* One idle multi handle a thread is kept for the next request, since it holds the open connections. */
-static pthread_key_t idle_key;
-static pthread_once_t idle_once = PTHREAD_ONCE_INIT;
+struct http {
+    const struct http_curl *curl;
+    CURL *easy;
+    CURLM *multi;
+    struct curl_slist *headers_out;
+    char *place; /* host and port, for texts */
+    char reason[CURL_ERROR_SIZE];
 
-static void
-free_idle(void *multi)
-{
-    const struct curl_calls *c = curl_load(NULL);
-    if (c)
-        c->multi_cleanup(multi);
-}
+    const struct str *body;
+    size_t n_body, slice, offset; /* the next byte to send */
 
-static void
-make_key(void)
-{
-    if (pthread_key_create(&idle_key, free_idle) != 0)
-        die("no thread-specific storage is left");
-}
+    struct buf waiting, lent; /* received; handed out by the last http_next */
+    bool paused;
 
-static CURLM *
-take_multi(const struct curl_calls *c)
-{
-    pthread_once(&idle_once, make_key);
-    CURLM *multi = pthread_getspecific(idle_key);
-    pthread_setspecific(idle_key, NULL);
-    return multi ? multi : c->multi_init();
-}
+    struct buf head; /* header lines "Name: value\0" of the response */
+    int status;      /* of the header block being read */
+    bool head_done;
 
-static void
-keep_multi(const struct curl_calls *c, CURLM *multi)
-{
-    if (pthread_getspecific(idle_key))
-        c->multi_cleanup(multi);
-    else
-        pthread_setspecific(idle_key, multi);
-}
+    int idle_timeout_ms;
+    int64_t last_byte_ms;
+    enum http_step end; /* HTTP_DONE or HTTP_FAILED once it ended */
+    bool ended;
+    struct err err;
+};
 
 bool
 http_load(struct err *err)
 {
-    return curl_load(err) != NULL;
+    return http_curl(err) != NULL;
 }
 
+/* ---- libcurl calls these while it performs ---- */
+
 static size_t
-on_read(char *to, size_t size, size_t n, void *user)
+on_send(char *to, size_t size, size_t n, void *user)
 {
     struct http *h = user;
-    size_t room = size * n, done = 0;
-    while (done < room && h->slice < h->n_body) {
-        struct str rest = str_sub(h->body[h->slice], h->offset, room - done);
+    size_t room = size * n, sent = 0;
+    h->last_byte_ms = clock_mono_ms();
+    while (h->slice < h->n_body && sent < room) {
+        struct str rest = str_sub(h->body[h->slice], h->offset, room - sent);
         if (rest.len)
-            memcpy(to + done, rest.ptr, rest.len);
-        done += rest.len;
+            memcpy(to + sent, rest.ptr, rest.len);
+        sent += rest.len;
         h->offset += rest.len;
         if (h->offset == h->body[h->slice].len) {
             h->slice++;
             h->offset = 0;
         }
     }
-    return done;
+    return sent;
 }
 
-/* A connection that was kept alive and closed under us makes curl send the body again. */
+/* When a kept connection turns out to be closed, the body goes out once more. */
 static int
-on_seek(void *user, curl_off_t offset, int origin)
+on_rewind(void *user, curl_off_t offset, int origin)
 {
     struct http *h = user;
-    if (offset != 0 || origin != SEEK_SET)
-        return CURL_SEEKFUNC_FAIL;
+    if (origin != SEEK_SET || offset != 0)
+        return CURL_SEEKFUNC_CANTSEEK;
     h->slice = h->offset = 0;
     return CURL_SEEKFUNC_OK;
 }
 
 static size_t
-on_data(char *data, size_t size, size_t n, void *user)
+on_receive(char *data, size_t size, size_t n, void *user)
 {
     struct http *h = user;
-    h->last_byte_ms = clock_mono_ms();
-    if (h->pending.len >= PENDING_MAX) {
+    size_t len = size * n;
+    if (h->waiting.len && h->waiting.len + len > WAITING_MAX) {
         h->paused = true;
         return CURL_WRITEFUNC_PAUSE;
     }
-    return buf_add(&h->pending, data, size * n) ? size * n : 0;
+    h->last_byte_ms = clock_mono_ms();
+    return buf_add(&h->waiting, data, len) ? len : 0;
 }
 
+/* One line of a header block. There are several blocks when interim answers (1xx) come first: the last one counts. */
 static size_t
 on_header(char *data, size_t size, size_t n, void *user)
 {
     struct http *h = user;
-    struct str line = str_make(data, size * n);
+    size_t len = size * n;
+    struct str line = str_trim(str_make(data, len));
     h->last_byte_ms = clock_mono_ms();
-    if (str_starts(line, "HTTP/")) /* after a 1xx or a proxy's answer the real one begins anew */
-        buf_clear(&h->response_headers);
-    else
-        buf_add_str(&h->response_headers, line);
-    return size * n;
+    if (str_starts(line, "HTTP/")) {
+        size_t blank = str_find(line, ' ', 0);
+        buf_clear(&h->head);
+        h->head_done = false;
+        h->status = blank == (size_t)-1 ? 0 : (int)strtol(line.ptr + blank, NULL, 10);
+    } else if (line.len == 0) {
+        h->head_done = h->status >= 200 || h->status == 101;
+    } else if (!h->head_done && buf_reserve(&h->head, line.len + 1)) { /* no trailers */
+        buf_add_str(&h->head, line);
+        buf_addc(&h->head, '\0');
+    }
+    return len;
 }
 
-static size_t
-body_len(const struct http_spec *spec)
+/* ---- starting ---- */
+
+static char *
+place_of(const char *url)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < spec->n_body; i++)
-        n += spec->body[i].len;
-    return n;
+    const char *start = strstr(url, "://");
+    start = start ? start + 3 : url;
+    size_t n = strcspn(start, "/?#");
+    const char *user = memrchr(start, '@', n); /* never show a password */
+    if (user) {
+        n -= (size_t)(user + 1 - start);
+        start = user + 1;
+    }
+    return str_dup(str_make(start, n < 200 ? n : 200));
+}
+
+static bool
+check_spec(const struct http_spec *spec, struct err *err)
+{
+    if (strncasecmp(spec->url, "http://", 7) && strncasecmp(spec->url, "https://", 8))
+        return err_set(err, ERR_INVALID, "'%.100s' is no http or https address", spec->url);
+    for (const char *p = spec->url; *p; p++)
+        if ((unsigned char)*p <= ' ' || *p == 0x7f)
+            return err_set(err, ERR_INVALID,
+                           "the address of '%.100s' holds a blank or control byte", spec->url);
+    for (size_t i = 0; spec->headers && spec->headers[i]; i++)
+        if (strpbrk(spec->headers[i], "\r\n"))
+            return err_set(err, ERR_INVALID, "a request header holds a line break: '%.*s'",
+                           (int)strcspn(spec->headers[i], ":\r\n"), spec->headers[i]);
+    return true;
+}
+
+static bool
+add_header(struct http *h, const char *line)
+{
+    struct curl_slist *more = h->curl->slist_append(h->headers_out, line);
+    if (!more)
+        return false;
+    h->headers_out = more;
+    return true;
 }
 
 static bool
 set_headers(struct http *h, const struct http_spec *spec)
 {
-    static const char *const own[] = {"Expect:"}; /* no round trip before the body */
-    for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        h->headers = h->curl->slist_append(h->headers, own[i]);
-    for (const char *const *p = spec->headers; p && *p; p++) {
-        struct curl_slist *more = h->curl->slist_append(h->headers, *p);
-        if (!more)
+    /* Large bodies would wait a second for a "100 Continue" that API servers do not send. */
+    if (!add_header(h, "Expect:"))
+        return false;
+    for (size_t i = 0; spec->headers && spec->headers[i]; i++)
+        if (!add_header(h, spec->headers[i]))
             return false;
-        h->headers = more;
-    }
-    return true;
+    return h->curl->easy_setopt(h->easy, CURLOPT_HTTPHEADER, h->headers_out) == CURLE_OK;
 }
 
-static void
+#define SET(option, value) (h->curl->easy_setopt(h->easy, (option), (value)) == CURLE_OK)
+
+static bool
+set_method(struct http *h, const struct http_spec *spec)
+{
+    curl_off_t total = 0;
+    for (size_t i = 0; i < spec->n_body; i++)
+        total += (curl_off_t)spec->body[i].len;
+    h->body = spec->body;
+    h->n_body = spec->n_body;
+    bool post = !strcmp(spec->method, "POST"), get = !strcmp(spec->method, "GET");
+    if (!post && !get && !SET(CURLOPT_CUSTOMREQUEST, spec->method))
+        return false;
+    if (!post && total == 0)
+        return true;
+    return SET(CURLOPT_POST, 1L) && SET(CURLOPT_POSTFIELDSIZE_LARGE, total) &&
+           SET(CURLOPT_READFUNCTION, on_send) && SET(CURLOPT_READDATA, h) &&
+           SET(CURLOPT_SEEKFUNCTION, on_rewind) && SET(CURLOPT_SEEKDATA, h) &&
+           (post || SET(CURLOPT_CUSTOMREQUEST, spec->method));
+}
+
+static bool
+set_protocols(struct http *h)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+    if (SET(CURLOPT_PROTOCOLS_STR, "http,https"))
+        return true;
+#endif
+    /* Older libraries: CURLOPT_PROTOCOLS with CURLPROTO_HTTP and CURLPROTO_HTTPS, by number since newer headers
+     * mark the names. */
+    return SET((CURLoption)181, 3L);
+}
+
+static bool
 set_options(struct http *h, const struct http_spec *spec)
 {
-    CURL *e = h->easy;
-    const struct curl_calls *c = h->curl;
-    int connect_ms = spec->connect_timeout_ms ? spec->connect_timeout_ms : CONNECT_TIMEOUT_MS;
-    c->setopt(e, CURLOPT_URL, spec->url);
-    c->setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
-    c->setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
-    c->setopt(e, CURLOPT_NOSIGNAL, 1L);
-    c->setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
-    c->setopt(e, CURLOPT_HTTPHEADER, h->headers);
-    c->setopt(e, CURLOPT_WRITEFUNCTION, on_data);
-    c->setopt(e, CURLOPT_WRITEDATA, h);
-    c->setopt(e, CURLOPT_HEADERFUNCTION, on_header);
-    c->setopt(e, CURLOPT_HEADERDATA, h);
-    c->setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    c->setopt(e, CURLOPT_ERRORBUFFER, h->error);
-    c->setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
-    if (strcmp(spec->method, "POST") == 0) {
-        c->setopt(e, CURLOPT_POST, 1L);
-        c->setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_len(spec));
-        c->setopt(e, CURLOPT_READFUNCTION, on_read);
-        c->setopt(e, CURLOPT_READDATA, h);
-        c->setopt(e, CURLOPT_SEEKFUNCTION, on_seek);
-        c->setopt(e, CURLOPT_SEEKDATA, h);
-    }
+    long connect_ms = spec->connect_timeout_ms > 0 ? spec->connect_timeout_ms : CONNECT_TIMEOUT_MS;
+    return SET(CURLOPT_URL, spec->url) && SET(CURLOPT_ERRORBUFFER, h->reason) &&
+           SET(CURLOPT_NOSIGNAL, 1L) && SET(CURLOPT_CONNECTTIMEOUT_MS, connect_ms) &&
+           SET(CURLOPT_TCP_KEEPALIVE, 1L) && SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) &&
+           SET(CURLOPT_USERAGENT, "yare/" YARE_VERSION) && SET(CURLOPT_WRITEFUNCTION, on_receive) &&
+           SET(CURLOPT_WRITEDATA, h) && SET(CURLOPT_HEADERFUNCTION, on_header) &&
+           SET(CURLOPT_HEADERDATA, h) && set_protocols(h) && set_method(h, spec) &&
+           set_headers(h, spec);
+}
+
+static bool
+begin(struct http *h, const struct http_spec *spec, struct err *err)
+{
+    h->easy = h->curl->easy_init();
+    h->multi = http_multi_take(h->curl);
+    if (!h->easy || !h->multi)
+        return err_set(err, ERR_NET, "libcurl cannot start a request");
+    if (!set_options(h, spec))
+        return err_set(err, ERR_INVALID, "libcurl does not take the request to '%s'", h->place);
+    if (!http_set_certificates(h->curl, h->easy, err))
+        return false;
+    if (h->curl->multi_add_handle(h->multi, h->easy) != CURLM_OK)
+        return err_set(err, ERR_NET, "libcurl cannot start the request to '%s'", h->place);
+    return true;
 }
 
 struct http *
 http_start(const struct http_spec *spec, struct err *err)
 {
-    const struct curl_calls *c = curl_load(err);
-    if (!c)
+    const struct http_curl *curl = http_curl(err);
+    if (!curl || !check_spec(spec, err))
         return NULL;
     struct http *h = xcalloc(1, sizeof *h);
-    h->curl = c;
-    h->body = spec->body;
-    h->n_body = spec->n_body;
-    h->idle_timeout_ms = spec->idle_timeout_ms ? spec->idle_timeout_ms : IDLE_TIMEOUT_MS;
+    h->curl = curl;
+    h->place = place_of(spec->url);
+    h->idle_timeout_ms = spec->idle_timeout_ms > 0 ? spec->idle_timeout_ms : IDLE_TIMEOUT_MS;
     h->last_byte_ms = clock_mono_ms();
-    buf_init(&h->pending, BUF_MAX);
-    buf_init(&h->handed, BUF_MAX);
-    buf_init(&h->response_headers, HEADERS_MAX);
-    buf_init(&h->header_value, HEADERS_MAX);
-    h->multi = take_multi(c);
-    h->easy = c->easy_init();
-    if (!h->multi || !h->easy || !set_headers(h, spec)) {
-        err_set(err, ERR_NET, "libcurl cannot make a request");
-        http_free(h);
-        return NULL;
-    }
-    set_options(h, spec);
-    CURLMcode code = c->add_handle(h->multi, h->easy);
-    if (code != CURLM_OK) {
-        err_set(err, ERR_NET, "libcurl cannot start the request to '%s'", spec->url);
+    buf_init(&h->waiting, BUF_MAX);
+    buf_init(&h->lent, BUF_MAX);
+    buf_init(&h->head, HEADERS_MAX);
+    if (!begin(h, spec, err)) {
         http_free(h);
         return NULL;
     }
     return h;
-}
-
-static void
-pump(struct http *h)
-{
-    int running, left;
-    CURLMsg *m;
-    if (h->paused && h->pending.len < PENDING_MAX / 2) {
-        h->paused = false;
-        h->curl->pause(h->easy, CURLPAUSE_CONT);
-    }
-    h->curl->perform(h->multi, &running);
-    while ((m = h->curl->info_read(h->multi, &left)) != NULL) {
-        if (m->msg == CURLMSG_DONE) {
-            h->finished = true;
-            h->result = m->data.result;
-        }
-    }
-}
-
-static enum http_step
-finish(struct http *h, struct err *err)
-{
-    if (h->result == CURLE_OK)
-        return HTTP_DONE;
-    const char *why = h->error[0] ? h->error : h->curl->strerror(h->result);
-    bool timeout = h->result == CURLE_OPERATION_TIMEDOUT;
-    err_set(err, timeout ? ERR_TIMEOUT : ERR_NET, "the connection failed: %s", why);
-    if (err)
-        err->retryable = h->result != CURLE_URL_MALFORMAT &&
-                         h->result != CURLE_UNSUPPORTED_PROTOCOL &&
-                         h->result != CURLE_PEER_FAILED_VERIFICATION;
-    return HTTP_FAILED;
-}
-
-static enum http_step
-give(struct http *h, struct str *ret_data)
-{
-    struct buf spare = h->handed;
-    h->handed = h->pending;
-    h->pending = spare;
-    buf_clear(&h->pending);
-    *ret_data = buf_str(&h->handed);
-    return HTTP_DATA;
-}
-
-enum http_step
-http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data, struct err *err)
-{
-    int64_t start = clock_mono_ms();
-    for (;;) {
-        pump(h);
-        if (h->pending.len)
-            return give(h, ret_data);
-        if (h->finished)
-            return finish(h, err);
-        int64_t now = clock_mono_ms(), idle_left = h->last_byte_ms + h->idle_timeout_ms - now;
-        if (idle_left <= 0) {
-            err_set(err, ERR_TIMEOUT, "the server sent nothing for %d s",
-                    h->idle_timeout_ms / 1000);
-            if (err)
-                err->retryable = true;
-            return HTTP_FAILED;
-        }
-        int64_t left = timeout_ms < 0 ? idle_left : start + timeout_ms - now;
-        if (timeout_ms >= 0 && left <= 0)
-            return HTTP_IDLE;
-        struct curl_waitfd wake = {.fd = wake_fd, .events = CURL_WAIT_POLLIN};
-        int n = 0;
-        h->curl->poll(h->multi, &wake, wake_fd >= 0 ? 1 : 0,
-                      (int)(left < idle_left ? left : idle_left), &n);
-        if (wake_fd >= 0 && wake.revents)
-            return HTTP_IDLE;
-    }
-}
-
-int
-http_status(const struct http *h)
-{
-    long status = 0;
-    h->curl->getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
-    return (int)status;
-}
-
-const char *
-http_header(const struct http *h, const char *name)
-{
-    struct http *m = (struct http *)(uintptr_t)h; /* the copy handed out is no part of its state */
-    struct str rest = buf_str(&h->response_headers), line;
-    size_t n = strlen(name);
-    while (str_split(&rest, '\n', &line)) {
-        if (line.len <= n || line.ptr[n] != ':' || strncasecmp(line.ptr, name, n) != 0)
-            continue;
-        buf_clear(&m->header_value);
-        buf_add_str(&m->header_value, str_trim(str_sub(line, n + 1, line.len)));
-        return buf_cstr(&h->header_value);
-    }
-    return NULL;
 }
 
 void
@@ -319,16 +255,181 @@ http_free(struct http *h)
 {
     if (!h)
         return;
-    if (h->easy && h->multi)
-        h->curl->remove_handle(h->multi, h->easy);
+    if (h->multi && h->easy)
+        h->curl->multi_remove_handle(h->multi, h->easy);
     if (h->easy)
         h->curl->easy_cleanup(h->easy);
     if (h->multi)
-        keep_multi(h->curl, h->multi);
-    h->curl->slist_free_all(h->headers);
-    buf_release(&h->pending);
-    buf_release(&h->handed);
-    buf_release(&h->response_headers);
-    buf_release(&h->header_value);
+        http_multi_give(h->curl, h->multi);
+    h->curl->slist_free_all(h->headers_out);
+    buf_release(&h->waiting);
+    buf_release(&h->lent);
+    buf_release(&h->head);
+    free(h->place);
     free(h);
+}
+
+/* ---- the end of a transfer ---- */
+
+static const struct failure {
+    CURLcode code;
+    enum err_code err;
+    bool retryable;
+    const char *text;
+} failures[] = {
+    {CURLE_URL_MALFORMAT, ERR_INVALID, false, "the address cannot be read"},
+    {CURLE_UNSUPPORTED_PROTOCOL, ERR_INVALID, false, "only http and https are spoken"},
+    {CURLE_COULDNT_RESOLVE_HOST, ERR_NET, true, "no such host, or no network"},
+    {CURLE_COULDNT_RESOLVE_PROXY, ERR_NET, true, "the proxy's host is not known"},
+    {CURLE_COULDNT_CONNECT, ERR_NET, true, "no connection"},
+    {CURLE_OPERATION_TIMEDOUT, ERR_TIMEOUT, true, "no connection in time"},
+    {CURLE_SSL_CONNECT_ERROR, ERR_NET, true, "the TLS handshake failed"},
+    {CURLE_PEER_FAILED_VERIFICATION, ERR_NET, false, "its certificate is not trusted"},
+    {CURLE_SSL_CACERT_BADFILE, ERR_NET, false, "the CA certificates cannot be read"},
+    {CURLE_GOT_NOTHING, ERR_NET, true, "the connection was closed without an answer"},
+    {CURLE_PARTIAL_FILE, ERR_NET, true, "the connection was closed in the middle of the answer"},
+    {CURLE_RECV_ERROR, ERR_NET, true, "the connection was lost"},
+    {CURLE_SEND_ERROR, ERR_NET, true, "the connection was lost while sending"},
+    {CURLE_HTTP2, ERR_NET, true, "HTTP/2 error"},
+    {CURLE_HTTP2_STREAM, ERR_NET, true, "the HTTP/2 stream was reset"},
+};
+
+static void
+fail(struct http *h, CURLcode code)
+{
+    static const struct failure other = {.err = ERR_NET, .text = "the request failed"};
+    const struct failure *f = &other;
+    for (size_t i = 0; i < ARRAY_LEN(failures); i++)
+        if (failures[i].code == code)
+            f = &failures[i];
+    const char *detail = h->reason[0] ? h->reason : h->curl->easy_strerror(code);
+    err_set(&h->err, f->err, "'%s': %s (%s)", h->place, f->text, detail);
+    h->err.retryable = f->retryable;
+    h->end = HTTP_FAILED;
+    h->ended = true;
+}
+
+static void
+take_end(struct http *h)
+{
+    int left;
+    for (CURLMsg *m; (m = h->curl->multi_info_read(h->multi, &left));) {
+        if (m->msg != CURLMSG_DONE || m->easy_handle != h->easy)
+            continue;
+        if (m->data.result != CURLE_OK) {
+            fail(h, m->data.result);
+        } else {
+            h->end = HTTP_DONE;
+            h->ended = true;
+        }
+    }
+}
+
+static void
+fail_idle(struct http *h)
+{
+    err_set(&h->err, ERR_TIMEOUT, "'%s': not a byte for %d s", h->place, h->idle_timeout_ms / 1000);
+    h->err.retryable = true;
+    h->end = HTTP_FAILED;
+    h->ended = true;
+}
+
+/* ---- pumping ---- */
+
+/* Both bufs keep their memory; what waited is lent out, and a resting transfer goes on. */
+static struct str
+lend(struct http *h)
+{
+    struct buf swap = h->lent;
+    h->lent = h->waiting;
+    h->waiting = swap;
+    h->last_byte_ms = clock_mono_ms(); /* the reader's time is not the peer's silence */
+    return buf_str(&h->lent);
+}
+
+static void
+perform(struct http *h)
+{
+    int running;
+    if (h->paused) {
+        h->paused = false;
+        h->curl->easy_pause(h->easy, CURLPAUSE_CONT);
+    }
+    CURLMcode rc = h->curl->multi_perform(h->multi, &running);
+    take_end(h);
+    if (rc != CURLM_OK && !h->ended) {
+        err_set(&h->err, ERR_NET, "'%s': %s", h->place, h->curl->multi_strerror(rc));
+        h->end = HTTP_FAILED;
+        h->ended = true;
+    }
+}
+
+/* How long to wait now: until the caller's time or the peer's is over. */
+static int
+wait_ms(const struct http *h, int64_t deadline)
+{
+    int64_t now = clock_mono_ms(), left = h->last_byte_ms + h->idle_timeout_ms - now;
+    if (deadline >= 0 && deadline - now < left)
+        left = deadline - now;
+    return left > 0 ? (int)left : 0;
+}
+
+static bool
+wait_more(struct http *h, int wake_fd, int64_t deadline)
+{
+    struct curl_waitfd wake = {.fd = wake_fd, .events = CURL_WAIT_POLLIN};
+    int n;
+    CURLMcode rc = h->curl->multi_poll(h->multi, wake_fd >= 0 ? &wake : NULL, wake_fd >= 0 ? 1 : 0,
+                                       wait_ms(h, deadline), &n);
+    if (rc != CURLM_OK) {
+        err_set(&h->err, ERR_NET, "'%s': %s", h->place, h->curl->multi_strerror(rc));
+        h->end = HTTP_FAILED;
+        h->ended = true;
+    }
+    return wake.revents != 0;
+}
+
+enum http_step
+http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data, struct err *err)
+{
+    int64_t deadline = timeout_ms < 0 ? -1 : clock_mono_ms() + timeout_ms;
+    buf_clear(&h->lent);
+    for (bool woken = false;;) {
+        if (!h->ended && h->waiting.len == 0)
+            perform(h);
+        if (h->waiting.len) {
+            *ret_data = lend(h);
+            return HTTP_DATA;
+        }
+        if (h->ended) {
+            if (h->end == HTTP_FAILED && err)
+                *err = h->err;
+            return h->end;
+        }
+        if (woken || (deadline >= 0 && clock_mono_ms() >= deadline))
+            return HTTP_IDLE;
+        if (clock_mono_ms() - h->last_byte_ms >= h->idle_timeout_ms) {
+            fail_idle(h);
+            continue;
+        }
+        woken = wait_more(h, wake_fd, deadline);
+    }
+}
+
+int
+http_status(const struct http *h)
+{
+    return h->head_done ? h->status : 0;
+}
+
+const char *
+http_header(const struct http *h, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t at = 0; h->head_done && at < h->head.len; at += strlen(h->head.data + at) + 1) {
+        const char *line = h->head.data + at;
+        if (!strncasecmp(line, name, n) && line[n] == ':')
+            return line + n + 1 + strspn(line + n + 1, " \t");
+    }
+    return NULL;
 }

@@ -3,8 +3,10 @@
  * HTTP on libcurl multi, loaded on first use through a typed table over dlopen, so that --version and the first frame
  * never pay for it (the dynamic linker alone costs 8 ms). A request belongs to the thread that started it; that thread
  * pumps it with http_next, which also watches one more descriptor (the engine's wake). The body is sent from slices.
+ * Connections stay open from one request to the next, whichever threads make them.
  *
- * Nothing is followed across hosts; only http and https; TLS verified; proxies from the environment.
+ * Redirects are answers like others (the caller sees 3xx); only http and https; TLS verified; proxies from the
+ * environment. No more than 256 KiB of the response wait in memory: a reader that is slow slows the peer.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +15,7 @@
 #include "base/err.h"
 
 struct http_spec {
-    const char *method; /* "GET" or "POST" */
+    const char *method; /* "GET", "POST" or another */
     const char *url;
     const char *const *headers; /* "Name: value", NULL-terminated */
     const struct str *body;     /* slices, borrowed until http_free */
@@ -32,6 +34,8 @@ enum http_step {
 struct http;
 bool http_load(struct err *err) MUST_CHECK; /* loads libcurl now (start-up thread); idempotent, thread-safe */
 struct http *http_start(const struct http_spec *spec, struct err *err);
+/* wake_fd -1: none; timeout_ms -1: none. Any status is DATA and DONE, its body is the caller's to read. Errors: ERR_NET,
+ * ERR_TIMEOUT (`retryable` when another attempt may help), ERR_INVALID (URL). After DONE or FAILED it stays that. */
 enum http_step http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data, struct err *err);
 int http_status(const struct http *h);                             /* 0 before the headers are in */
 const char *http_header(const struct http *h, const char *name);   /* response header, case-insensitive, or NULL */

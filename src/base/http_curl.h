@@ -1,33 +1,42 @@
 #pragma once
-/* libcurl through a typed table, filled by dlopen on first use. Private to base/http. */
+/* libcurl as a table of typed functions, filled by dlopen on first use. Inside base/http. */
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
-#include <stdbool.h>
 
 #include "base/err.h"
 
-/* The easy and multi calls that are used; the macros of curl's headers that check argument types are bypassed by the table. */
-#define CURL_CALLS(X)                                                                              \
-    X(CURLcode, global_init, curl_global_init, (long))                                             \
-    X(CURL *, easy_init, curl_easy_init, (void))                                                   \
-    X(void, easy_cleanup, curl_easy_cleanup, (CURL *))                                             \
-    X(CURLcode, setopt, curl_easy_setopt, (CURL *, CURLoption, ...))                               \
-    X(CURLcode, getinfo, curl_easy_getinfo, (CURL *, CURLINFO, ...))                               \
-    X(CURLcode, pause, curl_easy_pause, (CURL *, int))                                             \
-    X(const char *, strerror, curl_easy_strerror, (CURLcode))                                      \
-    X(CURLM *, multi_init, curl_multi_init, (void))                                                \
-    X(CURLMcode, multi_cleanup, curl_multi_cleanup, (CURLM *))                                     \
-    X(CURLMcode, add_handle, curl_multi_add_handle, (CURLM *, CURL *))                             \
-    X(CURLMcode, remove_handle, curl_multi_remove_handle, (CURLM *, CURL *))                       \
-    X(CURLMcode, perform, curl_multi_perform, (CURLM *, int *))                                    \
-    X(CURLMcode, poll, curl_multi_poll, (CURLM *, struct curl_waitfd *, unsigned, int, int *))     \
-    X(CURLMsg *, info_read, curl_multi_info_read, (CURLM *, int *))                                \
-    X(struct curl_slist *, slist_append, curl_slist_append, (struct curl_slist *, const char *))   \
-    X(void, slist_free_all, curl_slist_free_all, (struct curl_slist *))
+#define HTTP_CURL_FUNCTIONS(X)                                                                     \
+    X(global_init)                                                                                 \
+    X(easy_init)                                                                                   \
+    X(easy_cleanup)                                                                                \
+    X(easy_setopt)                                                                                 \
+    X(easy_getinfo)                                                                                \
+    X(easy_pause)                                                                                  \
+    X(easy_strerror)                                                                               \
+    X(slist_append)                                                                                \
+    X(slist_free_all)                                                                              \
+    X(multi_init)                                                                                  \
+    X(multi_cleanup)                                                                               \
+    X(multi_add_handle)                                                                            \
+    X(multi_remove_handle)                                                                         \
+    X(multi_perform)                                                                               \
+    X(multi_poll)                                                                                  \
+    X(multi_info_read)                                                                             \
+    X(multi_strerror)
 
-struct curl_calls {
-#define X(ret, name, symbol, args) ret(*name) args;
-    CURL_CALLS(X)
+struct http_curl {
+#define X(name) __typeof__(curl_##name) *name;
+    HTTP_CURL_FUNCTIONS(X)
 #undef X
 };
-/* The table, loading the library when that was not done; NULL with err. Thread-safe. */
-const struct curl_calls *curl_load(struct err *err);
+
+/* NULL with the reason when there is no libcurl. Thread-safe. */
+const struct http_curl *http_curl(struct err *err);
+
+/* A multi handle keeps connections open from one request to the next. It belongs to whoever took it until it is given
+ * back; NULL when it cannot be made. */
+CURLM *http_multi_take(const struct http_curl *curl);
+void http_multi_give(const struct http_curl *curl, CURLM *take_multi);
+
+/* Certificates beside the system's: NODE_EXTRA_CA_CERTS joins them, SSL_CERT_FILE or CURL_CA_BUNDLE takes their place. */
+bool http_set_certificates(const struct http_curl *curl, CURL *easy, struct err *err) MUST_CHECK;
