@@ -50,7 +50,7 @@ block_signals(void)
 static void
 set_self(void)
 {
-    char self[PATH_MAX];
+    static char self[PATH_MAX]; /* kept by base/proc */
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n > 0) {
         self[n] = '\0';
