@@ -46,7 +46,6 @@ static const struct {
     {"chat:submit", "prompt:submit"},           {"chat:undo", "prompt:undo"},
     {"chat:newline", "prompt:newline"},         {"history:search", "prompt:history"},
     {"app:toggleTranscript", "app:transcript"}, {"app:toggleTodos", "app:todos"},
-    {"task:background", "app:background"},
 };
 
 static const struct {

@@ -36,10 +36,10 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_PANE3, "app:pane3", KEYS_ANYWHERE, "alt+3", "focus the permission pane")               \
     X(ACT_PANE4, "app:pane4", KEYS_ANYWHERE, "alt+4", "focus the activity pane")                 \
     X(ACT_HISTORY, "prompt:history", KEYS_ANYWHERE, "ctrl+r", "search the prompt history")       \
+    X(ACT_SEARCH, "transcript:search", KEYS_ANYWHERE, "ctrl+f", "search the transcript")         \
     X(ACT_REDRAW, "app:redraw", KEYS_ANYWHERE, "ctrl+l", "redraw the screen")                    \
     X(ACT_SUSPEND, "app:suspend", KEYS_ANYWHERE, "ctrl+z", "suspend")                            \
     X(ACT_EDITOR, "prompt:editor", KEYS_ANYWHERE, "ctrl+g", "edit the prompt in $EDITOR")        \
-    X(ACT_BACKGROUND, "app:background", KEYS_ANYWHERE, "ctrl+b", "send the running tool to the background (empty prompt)") \
     X(ACT_HELP, "app:help", KEYS_ANYWHERE, "f1", "this help (also ? on an empty prompt)")        \
     X(ACT_SCROLL_UP, "transcript:pageUp", KEYS_ANYWHERE, "pageup", "scroll the transcript up")   \
     X(ACT_SCROLL_DOWN, "transcript:pageDown", KEYS_ANYWHERE, "pagedown", "scroll the transcript down") \
@@ -59,6 +59,13 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_PROMPT_BACK, "transcript:previousPrompt", KEYS_TRANSCRIPT, "{", "previous prompt")     \
     X(ACT_PROMPT_ON, "transcript:nextPrompt", KEYS_TRANSCRIPT, "}", "next prompt")               \
     X(ACT_FOLD, "transcript:fold", KEYS_TRANSCRIPT, "enter", "open or close the fold")           \
+    X(ACT_ITEM_NEXT, "transcript:next", KEYS_TRANSCRIPT, "j", "next fold")                       \
+    X(ACT_ITEM_BACK, "transcript:previous", KEYS_TRANSCRIPT, "k", "previous fold")               \
+    X(ACT_FIND, "transcript:find", KEYS_TRANSCRIPT, "/", "search; n and N go on")                \
+    X(ACT_FIND_ON, "transcript:findNext", KEYS_TRANSCRIPT, "n", "next hit above")                \
+    X(ACT_FIND_BACK, "transcript:findBack", KEYS_TRANSCRIPT, "N", "next hit below")              \
+    X(ACT_COPY, "transcript:copy", KEYS_TRANSCRIPT, "y", "copy it to the clipboard (OSC 52)")    \
+    X(ACT_PAGER, "transcript:pager", KEYS_TRANSCRIPT, "v", "open it in $PAGER")                  \
     X(ACT_TOP, "transcript:home", KEYS_TRANSCRIPT, "home", "the beginning")                      \
     X(ACT_TAIL, "transcript:end", KEYS_TRANSCRIPT, "end", "the end, following what comes")       \
     X(ACT_ONCE, "permission:once", KEYS_APPROVAL, "y", "allow this once")                        \

@@ -34,5 +34,7 @@ bool term_resized(void);    /* after SIGWINCH: takes the new size */
 void term_draw(const struct canvas *c);
 void term_redraw(void);     /* next draw repaints all */
 void term_bell(void);
+/* Asks the terminal to put text into the clipboard (OSC 52); false: larger than terminals take. */
+bool term_copy(struct str text);
 bool term_ascii(void);      /* borders and marks must be ASCII (no UTF-8 locale) */
 int term_colors(void);

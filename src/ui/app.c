@@ -1,0 +1,350 @@
+#include "ui/app.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "ui/app_private.h"
+#include "ui/term.h"
+
+#define KEYS_A_ROUND 512
+#define EVENTS_A_ROUND 256
+#define CLOSING_MS 5000
+#define ANSWER_LINES 40
+
+bool
+app_running(const struct app *a)
+{
+    return a->view.running || a->submitted;
+}
+
+void
+app_note(struct app *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(a->note, sizeof(a->note), fmt, ap);
+    va_end(ap);
+    a->note_until_ms = clock_mono_ms() + NOTE_MS;
+    a->dirty = true;
+}
+
+void
+app_post(struct app *a, enum op_kind kind, const char *text)
+{
+    if (a->engine && !a->engine_closed)
+        engine_post(a->engine, op_new(kind, text));
+}
+
+void
+app_quit(struct app *a, int code)
+{
+    a->quit = true;
+    a->exit_code = code;
+}
+
+void
+app_error(struct app *a, const struct err *err)
+{
+    struct event *ev = event_new(EV_ERROR);
+    ev->u.error.err = *err;
+    view_apply(&a->view, ev);
+    a->dirty = true;
+}
+
+static void
+app_init(struct app *a, const struct app_options *o)
+{
+    *a = (struct app){.o = o, .events_fd = -1};
+    view_init(&a->view);
+    a->transcript = transcript_new();
+    approval_init(&a->approval);
+    input_init(&a->input);
+    history_init(&a->history, o->history_file);
+    overlay_init(&a->overlay);
+    field_init(&a->field);
+    int w, h;
+    term_size(&w, &h);
+    canvas_init(&a->canvas, w, h);
+}
+
+static void
+app_release(struct app *a)
+{
+    app_queue_clear(a);
+    free(a->queued);
+    canvas_release(&a->canvas);
+    field_release(&a->field);
+    overlay_release(&a->overlay);
+    history_release(&a->history);
+    input_release(&a->input);
+    approval_release(&a->approval);
+    transcript_free(a->transcript);
+    view_release(&a->view);
+    if (a->events_fd >= 0)
+        (void)close(a->events_fd);
+}
+
+static void
+load_keys(struct app *a)
+{
+    struct buf b;
+    struct err err;
+    bool found = false;
+    buf_init(&b, (size_t)1 << 20);
+    if (a->o->keys_file && (!fs_read_if(a->o->keys_file, b.max, &b, &found, &err) ||
+                            (found && !keys_load(buf_str(&b), &err))))
+        app_error(a, &err);
+    buf_release(&b);
+}
+
+/* What can wait until the first frame stands. */
+static void
+start_engine(struct app *a)
+{
+    struct err err = {0};
+    load_keys(a);
+    if (a->o->events_file) {
+        a->events_fd = open(a->o->events_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (a->events_fd < 0) {
+            (void)err_sys(&err, errno, "cannot record events in '%s'", a->o->events_file);
+            app_error(a, &err);
+        }
+    }
+    a->engine = a->o->start_engine(a->o->user, &err);
+    if (!a->engine) {
+        (void)err_wrap(&err, "the engine did not start");
+        app_error(a, &err);
+        return;
+    }
+    if (a->o->prompt && *a->o->prompt)
+        app_submit_text(a, str_from(a->o->prompt));
+}
+
+/* From outside: SIGINT interrupts the turn, and ends the program when there is none. */
+static void
+take_signal(struct app *a, int sig)
+{
+    switch (sig) {
+    case SIGINT:
+        if (app_running(a))
+            app_interrupt(a);
+        else
+            app_quit(a, 130);
+        break;
+    case SIGTERM:
+    case SIGHUP:
+        if (a->engine)
+            engine_cancel(a->engine, CANCEL_TERM);
+        app_quit(a, 143);
+        break;
+    case SIGCONT:
+        term_continue();
+        a->urgent = true;
+        break;
+    case SIGWINCH:
+        if (term_resized())
+            a->urgent = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+take_signals(struct app *a)
+{
+    struct signalfd_siginfo info;
+    while (read(a->o->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        take_signal(a, (int)info.ssi_signo);
+}
+
+/* Every key that is there, before anything is painted. How long until a split key must be looked at again: -1 none. */
+static int
+take_keys(struct app *a)
+{
+    struct str paste;
+    int wait = -1;
+    for (int i = 0; i < KEYS_A_ROUND && !a->quit; i++) {
+        int key = term_key(&paste, &wait);
+        if (key < 0)
+            break;
+        a->urgent = true;
+        app_key(a, key, paste, clock_mono_ms());
+        if (i + 1 == KEYS_A_ROUND)
+            wait = 0;
+    }
+    if (term_gone())
+        take_signal(a, SIGHUP);
+    return wait;
+}
+
+static void
+sooner(int64_t *at, int64_t candidate)
+{
+    if (*at < 0 || candidate < *at)
+        *at = candidate;
+}
+
+/* Something on the screen counts seconds. */
+static bool
+counts(const struct app *a)
+{
+    return app_running(a) || a->view.n_asks || a->view.retry;
+}
+
+static bool
+wants_focus(const struct app *a)
+{
+    return a->focus == PANE_PROMPT && a->line == LINE_PROMPT && !a->overlay.open &&
+           input_empty(&a->input) && !a->held && approval_waiting(&a->approval, &a->view);
+}
+
+/* When something is due though nothing happens, or -1: an idle program sleeps. */
+static int64_t
+next_due(const struct app *a)
+{
+    int64_t at = -1;
+    if (a->dirty)
+        sooner(&at, a->paint_ms + FRAME_MS);
+    if (counts(a))
+        sooner(&at, a->tick_ms + 1000);
+    if (a->note_until_ms)
+        sooner(&at, a->note_until_ms);
+    if (wants_focus(a))
+        sooner(&at, a->last_key_ms + FOCUS_QUIET_MS);
+    if (a->held)
+        sooner(&at, a->held_ms + TRUST_HOLD_MS);
+    return at;
+}
+
+static void
+take_time(struct app *a, int64_t now)
+{
+    if (a->note_until_ms && now >= a->note_until_ms) {
+        a->note_until_ms = 0;
+        a->dirty = true;
+    }
+    if (counts(a) && now >= a->tick_ms + 1000) {
+        a->tick_ms = now;
+        a->dirty = true;
+    }
+    if (a->held && now >= a->held_ms + TRUST_HOLD_MS)
+        app_held_is_answer(a);
+    if (wants_focus(a) && now >= a->last_key_ms + FOCUS_QUIET_MS) {
+        a->focus = PANE_APPROVAL;
+        a->approval.shown_since_ms = now; /* the guard against a key that was meant elsewhere */
+        a->dirty = true;
+    }
+    if (a->focus == PANE_APPROVAL && !a->view.n_asks) {
+        a->focus = PANE_PROMPT;
+        a->dirty = true;
+    }
+}
+
+/* The phases, in order: wait, signals, keys, events, time, paint. */
+static void
+loop(struct app *a)
+{
+    int key_wait = take_keys(a);
+    while (!a->quit) {
+        struct pollfd fds[3] = {{term_fd(), POLLIN, 0}, {a->o->signal_fd, POLLIN, 0}, {-1, 0, 0}};
+        if (a->engine && !a->engine_closed)
+            fds[2] = (struct pollfd){engine_event_fd(a->engine), POLLIN, 0};
+        int64_t now = clock_mono_ms(), due = next_due(a);
+        int timeout = due < 0 ? -1 : due <= now ? 0 : (int)(due - now);
+        if (key_wait >= 0 && (timeout < 0 || key_wait < timeout))
+            timeout = key_wait;
+        if (poll(fds, 3, timeout) < 0 && errno != EINTR)
+            app_quit(a, 1);
+        if (fds[1].revents)
+            take_signals(a);
+        if (fds[0].revents || key_wait >= 0)
+            key_wait = take_keys(a);
+        if (fds[2].revents)
+            app_drain(a, EVENTS_A_ROUND);
+        now = clock_mono_ms();
+        approval_sync(&a->approval, &a->view, now);
+        take_time(a, now);
+        if (a->urgent || (a->dirty && now - a->paint_ms >= FRAME_MS))
+            app_paint(a);
+    }
+}
+
+/* The last lines of the last answer, and how to come back, on the normal screen. */
+static void
+say_goodbye(const struct app *a)
+{
+    struct buf b;
+    buf_init(&b, (size_t)1 << 20);
+    struct str answer = str_trim(str_from(a->view.last_answer));
+    size_t from = answer.len;
+    for (int lines = 0; from > 0; from--) {
+        if (answer.ptr[from - 1] == '\n' && ++lines == ANSWER_LINES)
+            break;
+    }
+    if (answer.len) {
+        if (from)
+            buf_adds(&b, "[...]\n");
+        text_visible(&b, str_sub(answer, from, answer.len));
+        buf_addc(&b, '\n');
+    }
+    if (a->view.session_id && (a->said || a->view.n_items))
+        buf_addf(&b, "%syare resume %s\n", answer.len ? "\n" : "", a->view.session_id);
+    struct err err;
+    if (!fs_write_all(STDOUT_FILENO, buf_str(&b), &err))
+        log_warn("ui", "last words: %s", err.text);
+    buf_release(&b);
+}
+
+/* The engine answers what is open and syncs; its last events are still taken. */
+static void
+stop_engine(struct app *a)
+{
+    if (!a->engine)
+        return;
+    engine_stop(a->engine);
+    int64_t until = clock_mono_ms() + CLOSING_MS;
+    while (!a->engine_closed && clock_mono_ms() < until) {
+        struct pollfd f = {engine_event_fd(a->engine), POLLIN, 0};
+        if (poll(&f, 1, (int)(until - clock_mono_ms() + 1)) <= 0 && errno != EINTR)
+            break;
+        app_drain(a, EVENTS_A_ROUND);
+    }
+}
+
+int
+app_run(const struct app_options *o)
+{
+    struct app a;
+    struct err err;
+    struct term_options t = {.no_color = o->no_color || getenv("NO_COLOR"),
+                             .no_mouse = o->no_mouse,
+                             .no_alt_screen = o->no_alt_screen};
+    if (!term_open(&t, &err)) {
+        fprintf(stderr, "yare: %s\n", err.text);
+        return 2;
+    }
+    app_init(&a, o);
+    app_paint(&a);
+    start_engine(&a);
+    a.dirty = true;
+    loop(&a);
+    term_close();
+    stop_engine(&a);
+    say_goodbye(&a);
+    engine_free(a.engine);
+    int code = a.exit_code;
+    app_release(&a);
+    return code;
+}

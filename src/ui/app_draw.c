@@ -1,0 +1,120 @@
+/* One frame: the panes, the prompt between them, and what the program itself has to say. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "ui/app_private.h"
+#include "ui/term.h"
+
+bool
+app_asks_trust(const struct app *a)
+{
+    return !a->trust_done && a->view.session_id && !a->view.trusted;
+}
+
+/* A line on the rule above the prompt, at its right end; without a rule in the prompt itself while that is empty. */
+static void
+draw_word(struct app *a, const struct layout *l, enum style st, struct str s)
+{
+    struct canvas *c = &a->canvas;
+    bool rule = l->prompt.y > 0 && l->h >= 8;
+    int room = rule ? l->prompt.w - 2 : l->prompt.w - INPUT_PREFIX - 1;
+    int width;
+    if (room < 4 || (!rule && !input_empty(&a->input)))
+        return;
+    s = str_sub(s, 0, text_fit(s, room, &width));
+    struct rect r = rule ? (struct rect){l->prompt.x, l->prompt.y - 1, l->prompt.w, 1} : l->prompt;
+    int x = rule ? r.w - width - 2 : INPUT_PREFIX + 1;
+    if (rule) {
+        canvas_text(c, r, x, 0, st, STR(" "));
+        canvas_text(c, r, x + 1 + width, 0, st, STR(" "));
+        x++;
+    }
+    canvas_text(c, r, x, 0, st, s);
+}
+
+static void
+draw_words(struct app *a, const struct layout *l, int64_t now)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    enum style st = ST_WARN;
+    if (app_asks_trust(a)) {
+        buf_adds(&b, "This folder is not trusted: its settings and hooks stay off. Trust it? "
+                     "y yes  n no");
+    } else if (a->note_until_ms > now) {
+        buf_adds(&b, a->note);
+    } else if (a->focus != PANE_APPROVAL && a->view.n_asks && !input_empty(&a->input)) {
+        buf_addf(&b, "%zu waiting: %s", a->view.n_asks, keys_shown(keys_of(ACT_PANE3)));
+    } else if (a->n_queued) {
+        buf_addf(&b, "queued%s: ", a->n_queued > 1 ? " (first of several)" : "");
+        struct str first = str_from(a->queued[0]);
+        size_t end = str_find(first, '\n', 0);
+        text_visible(&b, str_sub(first, 0, end == (size_t)-1 || end > 200 ? 200 : end));
+        st = ST_DIM;
+    } else if (a->chord) {
+        buf_adds(&b, "Ctrl+X ...");
+        st = ST_DIM;
+    }
+    if (b.len)
+        draw_word(a, l, st, buf_str(&b));
+    buf_release(&b);
+}
+
+/* "search: " or "history: " in place of the prompt. */
+static void
+draw_line(struct app *a, struct rect r)
+{
+    struct canvas *c = &a->canvas;
+    struct str label = a->line == LINE_SEARCH ? STR("search: ") : STR("history: ");
+    int x = canvas_text(c, r, 0, 0, ST_PROMPT, label);
+    int w = a->line == LINE_SEARCH ? r.w - x : (r.w - x) / 3;
+    (void)field_draw(&a->field, c, (struct rect){r.x + x, r.y, w > 1 ? w : 1, 1}, ST_TEXT,
+                     term_ascii());
+    if (a->line != LINE_HISTORY)
+        return;
+    size_t at = a->history_at;
+    const char *hit = at < a->history.n ? a->history.texts[at] : NULL;
+    struct rect rest = {r.x + x + w + 1, r.y, r.w - x - w - 1, 1};
+    canvas_text(c, rest, 0, 0, hit ? ST_TEXT : ST_DIM, hit ? str_from(hit) : STR("(none)"));
+}
+
+static void
+draw_prompt(struct app *a, const struct layout *l)
+{
+    if (a->line != LINE_PROMPT) {
+        draw_line(a, l->prompt);
+        return;
+    }
+    input_draw(&a->input, &a->canvas, l->prompt);
+    if (a->focus != PANE_PROMPT)
+        canvas_cursor(&a->canvas, -1, -1);
+}
+
+void
+app_paint(struct app *a)
+{
+    int w, h;
+    struct layout l;
+    int64_t now = clock_mono_ms();
+    term_size(&w, &h);
+    if (w != a->canvas.w || h != a->canvas.h)
+        canvas_resize(&a->canvas, w, h);
+    else
+        canvas_clear(&a->canvas);
+    layout_make(&a->view, w, h, 1, &l);
+    layout_make(&a->view, w, h, input_rows(&a->input, l.prompt.w), &l);
+    draw_prompt(a, &l);
+    struct panes p = {.view = &a->view,
+                      .transcript = a->transcript,
+                      .approval = &a->approval,
+                      .focus = a->focus,
+                      .selected = a->selected,
+                      .ascii = term_ascii(),
+                      .now_ms = now};
+    panes_draw(&p, &l, &a->canvas);
+    draw_words(a, &l, now);
+    if (a->overlay.open)
+        overlay_draw(&a->overlay, &a->canvas, term_ascii());
+    term_draw(&a->canvas);
+    a->paint_ms = now;
+    a->dirty = a->urgent = false;
+}

@@ -1,0 +1,86 @@
+#pragma once
+/* The state of the TUI, between the files app*.c. One struct, owned by the UI thread. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/history.h"
+#include "ui/input.h"
+#include "ui/keys.h"
+#include "ui/overlay.h"
+#include "ui/view.h"
+
+/* What the line of the prompt asks for in place of a prompt. */
+enum line_mode { LINE_PROMPT, LINE_SEARCH, LINE_HISTORY };
+
+#define FRAME_MS 16        /* between two frames of streamed output */
+#define FOCUS_QUIET_MS 1000 /* a request takes the focus when no key came for this long */
+#define TWICE_MS 1000      /* Ctrl+C twice, Esc twice */
+#define TRUST_HOLD_MS 400  /* a `y` that another letter follows this soon is the start of a word */
+#define NOTE_MS 4000
+
+struct app {
+    const struct app_options *o;
+    struct engine *engine; /* NULL until started, or when that failed */
+    bool engine_closed;
+    struct view view;
+    struct transcript *transcript;
+    struct approval approval;
+    struct input input;
+    struct history history;
+    struct overlay overlay;
+    struct canvas canvas;
+    enum pane focus;
+    int selected; /* in the activity pane */
+    enum line_mode line;
+    struct field field;     /* what is searched for */
+    size_t history_at;      /* hit of the history search */
+    int chord;              /* first key of a chord, or 0 */
+    char held;              /* 'y' or 'n' to the trust question, not yet believed; 0: none */
+    int64_t held_ms;
+    bool trust_done;        /* answered, or nothing to ask */
+    int64_t last_key_ms, ctrl_c_ms, esc_ms, paint_ms, tick_ms;
+    bool dirty;             /* something changed: paint within the frame cap */
+    bool urgent;            /* a key did it: paint at once */
+    bool submitted;         /* posted, and no event of it yet */
+    bool said;              /* something was submitted in this run */
+    bool away;              /* the terminal has not the focus */
+    bool quit;
+    int exit_code;
+    enum perm_mode mode_before; /* AFK was switched on */
+    bool afk_set;
+    char **queued;          /* steered, not yet in the conversation */
+    size_t n_queued, cap_queued;
+    char note[256];
+    int64_t note_until_ms;  /* 0: none */
+    int events_fd;          /* -1: not recorded */
+    uint64_t seen_version;
+};
+
+/* app.c */
+bool app_running(const struct app *a);
+void app_note(struct app *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void app_post(struct app *a, enum op_kind kind, const char *text);
+void app_quit(struct app *a, int code);
+void app_error(struct app *a, const struct err *err); /* a line in the transcript */
+/* app_events.c: engine to view */
+void app_drain(struct app *a, int budget);
+void app_queue_add(struct app *a, const char *text);
+void app_queue_clear(struct app *a);
+/* app_draw.c */
+void app_paint(struct app *a);
+bool app_asks_trust(const struct app *a);
+/* app_keys.c */
+void app_key(struct app *a, int key, struct str paste, int64_t now_ms);
+void app_held_is_answer(struct app *a); /* no letter followed: the y or n was meant */
+void app_interrupt(struct app *a);
+/* app_submit.c */
+void app_submit(struct app *a);
+void app_submit_text(struct app *a, struct str text);
+void app_show_help(struct app *a);
+void app_show_meters(struct app *a);
+void app_show_log(struct app *a);
+/* app_external.c: programs that take the terminal for a while */
+void app_edit_prompt(struct app *a);
+void app_page(struct app *a, struct str text);

@@ -1,0 +1,138 @@
+/* The prompt goes out: to the engine, or to what the program does itself. And the texts it shows in a box. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ui/app_private.h"
+#include "ui/help.h"
+
+void
+app_show_help(struct app *a)
+{
+    overlay_open(&a->overlay, "keys");
+    help_text(&a->overlay.text);
+}
+
+void
+app_show_meters(struct app *a)
+{
+    const struct view *v = &a->view;
+    struct buf *b = &a->overlay.text;
+    overlay_open(&a->overlay, "meters");
+    buf_addf(b, "%cmodel\n  %s%s%s\n\n", OVERLAY_HEADING, v->model ? v->model : "not known yet",
+             v->provider ? " from " : "", v->provider ? v->provider : "");
+    buf_addf(b, "%ccontext\n  %lld of %lld tokens%s%s\n\n", OVERLAY_HEADING, (long long)v->ctx_used,
+             (long long)v->ctx_window, v->ctx_state ? ", " : "", v->ctx_state ? v->ctx_state : "");
+    int64_t all_in = v->in + v->cache_read + v->cache_write;
+    buf_addf(b, "%ctokens of this session%s\n", OVERLAY_HEADING,
+             v->estimated ? " (estimated)" : "");
+    buf_addf(b, "  input, not from the cache  %lld\n  read from the cache        %lld",
+             (long long)v->in, (long long)v->cache_read);
+    if (all_in > 0)
+        buf_addf(b, " (%lld%% of all input)", (long long)(v->cache_read * 100 / all_in));
+    buf_addf(b, "\n  written to the cache       %lld\n  output                     %lld\n\n",
+             (long long)v->cache_write, (long long)v->out);
+    buf_addf(b, "%ccost\n", OVERLAY_HEADING);
+    if (v->cost < 0)
+        buf_adds(b, "  not known for this model");
+    else
+        buf_addf(b, "  $%.4f", v->cost);
+    if (v->budget > 0)
+        buf_addf(b, " of a budget of $%.2f", v->budget);
+    buf_addf(b, "\n\n%cturns\n  %lld\n", OVERLAY_HEADING, (long long)v->turn);
+}
+
+/* The whole of what is known of the tool that is selected in the activity pane. */
+void
+app_show_log(struct app *a)
+{
+    const struct activity *at = activity_at(&a->view, a->selected);
+    if (!at)
+        return;
+    struct buf *b = &a->overlay.text;
+    overlay_open(&a->overlay, "log");
+    buf_addf(b, "%c%s  ", OVERLAY_HEADING, at->name ? at->name : "");
+    text_visible(b, str_from(at->what));
+    buf_addf(b, "\n%s, %lld ms, %lld bytes%s%s\n\n", tool_state_name(at->state),
+             (long long)at->elapsed_ms, (long long)at->bytes, at->agent ? ", agent " : "",
+             at->agent ? at->agent : "");
+    for (size_t i = a->view.n_items; i-- > 0;) {
+        const struct item *item = &a->view.items[i];
+        if (item->tool_use_id && at->id && strcmp(item->tool_use_id, at->id) == 0) {
+            buf_add_str(b, buf_str(&item->text));
+            return;
+        }
+    }
+    if (at->last_line)
+        buf_adds(b, at->last_line);
+}
+
+/* "/name" and "/name arguments"; a path such as /etc/hosts is not a command. */
+static bool
+is_command(struct str s)
+{
+    if (s.len < 2 || s.ptr[0] != '/')
+        return s.len > 1 && s.ptr[0] == '!';
+    size_t i = 1;
+    for (; i < s.len && s.ptr[i] != ' ' && s.ptr[i] != '\n'; i++) {
+        if (s.ptr[i] == '/' || s.ptr[i] == '.')
+            return false;
+    }
+    return i > 1;
+}
+
+static bool
+local_command(struct app *a, struct str s)
+{
+    s = str_trim(s);
+    if (str_is(s, "/exit") || str_is(s, "/quit"))
+        app_quit(a, 0);
+    else if (str_is(s, "/help") || str_is(s, "/keys"))
+        app_show_help(a);
+    else
+        return false;
+    return true;
+}
+
+void
+app_submit_text(struct app *a, struct str text)
+{
+    struct str bare = str_trim(text);
+    if (!bare.len || local_command(a, bare))
+        return;
+    if (!a->engine || a->engine_closed) {
+        app_note(a, "the engine is not running: this cannot be sent");
+        input_set(&a->input, text);
+        return;
+    }
+    char *copy = str_dup(text);
+    bool command = is_command(bare);
+    if (command) {
+        app_post(a, OP_COMMAND, copy);
+    } else if (app_running(a)) {
+        app_queue_add(a, copy);
+        app_post(a, OP_STEER, copy);
+    } else {
+        app_post(a, OP_SUBMIT, copy);
+        a->submitted = true;
+    }
+    a->said = true;
+    free(copy);
+    transcript_end(a->transcript);
+}
+
+void
+app_submit(struct app *a)
+{
+    struct buf b;
+    struct err err;
+    buf_init(&b, BUF_MAX);
+    input_expand(&a->input, &b);
+    if (str_trim(buf_str(&b)).len) {
+        if (a->engine && !history_add(&a->history, buf_str(&b), &err))
+            app_note(a, "%s", err.text);
+        input_clear(&a->input);
+        app_submit_text(a, buf_str(&b));
+    }
+    buf_release(&b);
+}
