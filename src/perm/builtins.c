@@ -67,7 +67,10 @@ go_to(struct sh *sh, size_t leaf, const struct word *w)
                 one = (struct cwdset){.unknown = true};
             cwd_join(&to, &one);
         }
+        /* Only where it goes when all before it went well: elsewhere it merely fails, and what follows is judged there. */
+        sh->st.cwd.n = old.n ? 1 : 0;
         effect_add(sh, leaf, EFFECT_READ, w);
+        sh->st.cwd = old;
     } else {
         to = old; /* cd "" stays */
     }

@@ -212,11 +212,14 @@ expand_braces(struct sh *sh, const struct xword *x, struct xword **ret, size_t *
 
 /* ~ and ~/x become the home; ~user and ~- cannot be known; *ret is what is appended instead. */
 static bool
-tilde(struct sh *sh, const struct xword *x, size_t i, size_t *ret_len, struct str *ret)
+tilde(struct sh *sh, const struct xword *x, size_t i, bool colons, size_t *ret_len, struct str *ret)
 {
     size_t j = i + 1;
-    while (j < x->n && x->v[j].f == 0 && x->v[j].c != '/' && x->v[j].c != ':')
+    while (j < x->n && x->v[j].f == 0 && x->v[j].c != '/' && !(colons && x->v[j].c == ':'))
         j++;
+    for (size_t k = i; k < j; k++)
+        if (x->v[k].c == ':')
+            return *ret_len = 0, false; /* bash has its own ideas of "~:~" */
     if (j < x->n && (x->v[j].f & (uint8_t)~XU)) {
         *ret_len = 0; /* quoted: no tilde */
         return true;
@@ -234,20 +237,44 @@ tilde(struct sh *sh, const struct xword *x, size_t i, size_t *ret_len, struct st
     return true;
 }
 
-static void
-expand_tilde(struct sh *sh, struct xword *x, enum word_mode mode)
+/* "name=": bash expands tildes behind it in any word; the index of the '=', or SIZE_MAX. */
+static size_t
+assignment_sign(const struct xword *x)
 {
+    for (size_t i = 0; i < x->n && x->v[i].f == 0; i++) {
+        char c = x->v[i].c;
+        bool letter = isalpha((unsigned char)c) || c == '_';
+        if (c == '=' && i > 0)
+            return i;
+        if (!letter && !(i > 0 && isdigit((unsigned char)c)))
+            break;
+    }
+    return SIZE_MAX;
+}
+
+static void
+expand_tilde(struct sh *sh, struct xword *x, enum word_mode mode, bool braces)
+{
+    size_t sign = mode == WORD_ARG ? assignment_sign(x) : SIZE_MAX;
     struct xword y = {0};
     bool first = true;
     for (size_t i = 0; i < x->n;) {
         struct str home;
         size_t len = 0;
         bool here = first && bare(x, i, '~');
-        first = mode == WORD_ASSIGN && bare(x, i, ':');
+        if (here && braces && i > 0) {
+            /* The brace expansion came first, and then bash leaves this tilde alone: or not. */
+            xword_add(sh, &y, 0, XU);
+            first = false;
+            i++;
+            continue;
+        }
+        bool value = mode == WORD_ASSIGN || (sign != SIZE_MAX && i > sign);
+        first = i == sign || (value && bare(x, i, ':'));
         if (!here) {
             xword_add(sh, &y, x->v[i].c, x->v[i].f);
             i++;
-        } else if (!tilde(sh, x, i, &len, &home)) {
+        } else if (!tilde(sh, x, i, value, &len, &home)) {
             xword_add(sh, &y, 0, XU);
             i += len ? len : 1;
         } else if (len == 0) {
@@ -300,7 +327,7 @@ expand_finish(struct sh *sh, struct xword *x, struct str src, enum word_mode mod
     for (size_t i = 0; i < x->n; i++)
         has_tilde = has_tilde || bare(x, i, '~');
     if (has_tilde)
-        expand_tilde(sh, x, mode);
+        expand_tilde(sh, x, mode, memchr(src.ptr, '{', src.len) != NULL);
     struct word w = {.src = src};
     size_t known_to = x->n;
     bool glob = false, number = true;

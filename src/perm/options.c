@@ -248,6 +248,13 @@ unknown_option(struct reader *r, const struct word *w)
 }
 
 static void
+end_options(struct reader *r, bool *ended)
+{
+    *ended = true;
+    r->o->n_before_end = r->o->n_operands;
+}
+
+static void
 one_word(struct reader *r, bool *ended)
 {
     const struct word *w = &r->c->argv[r->i];
@@ -260,7 +267,7 @@ one_word(struct reader *r, bool *ended)
     if (*ended || r->spec->single)
         operand(r);
     else if (w->w.known && str_is(t, "--"))
-        *ended = true;
+        end_options(r, ended);
     else if (dash && t.ptr[1] == '-' && t.len > 2)
         long_option(r, w);
     else if (dash)
@@ -280,6 +287,9 @@ options_parse(struct sh *sh, size_t leaf, const struct command *c, size_t from,
     *ret = (struct options){.operands = arena_alloc(sh->a, (c->n + 1) * sizeof(size_t))};
     struct reader r = {.sh = sh, .leaf = leaf, .c = c, .spec = spec, .o = ret, .i = from};
     bool ended = false;
+    ret->n_before_end = SIZE_MAX;
     for (; r.i < c->n; r.i++)
         one_word(&r, &ended);
+    if (ret->n_before_end == SIZE_MAX)
+        ret->n_before_end = ret->n_operands;
 }

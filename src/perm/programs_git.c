@@ -40,24 +40,24 @@ struct git_command {
 #define LOG_SHORTS "n:iEFPgctmL:q"
 #define LOG_LONGS                                                                                  \
     DIFF_LONGS                                                                                     \
-        "oneline pretty=? format=? abbrev-commit no-abbrev-commit encoding= notes=? no-notes "     \
-        "show-notes=? graph no-graph decorate=? no-decorate decorate-refs= "                       \
-        "decorate-refs-exclude= source "                                                           \
-        "follow since= after= until= before= author= committer= grep= grep-reflog= all-match "     \
-        "invert-grep "                                                                             \
-        "regexp-ignore-case basic-regexp extended-regexp fixed-strings perl-regexp merges "        \
-        "no-merges "                                                                               \
-        "min-parents= max-parents= first-parent all branches=? tags=? remotes=? glob= exclude= "   \
-        "reflog "                                                                                  \
-        "max-count= skip= reverse date= relative-date parents children left-right cherry-pick "    \
-        "cherry-mark "                                                                             \
-        "cherry left-only right-only boundary simplify-by-decoration simplify-merges "             \
-        "full-history dense "                                                                      \
-        "sparse ancestry-path=? date-order topo-order author-date-order walk-reflogs log-size "    \
-        "no-walk=? "                                                                               \
-        "stdin/1 show-signature! count no-mailmap mailmap use-mailmap expand-tabs=? "              \
-        "no-expand-tabs cc "                                                                       \
-        "combined-all-paths diff-merges= no-diff-merges objects timestamp remerge-diff "
+    "oneline pretty=? format=? abbrev-commit no-abbrev-commit encoding= notes=? no-notes "         \
+    "show-notes=? graph no-graph decorate=? no-decorate decorate-refs= "                           \
+    "decorate-refs-exclude= source "                                                               \
+    "follow since= after= until= before= author= committer= grep= grep-reflog= all-match "         \
+    "invert-grep "                                                                                 \
+    "regexp-ignore-case basic-regexp extended-regexp fixed-strings perl-regexp merges "            \
+    "no-merges "                                                                                   \
+    "min-parents= max-parents= first-parent all branches=? tags=? remotes=? glob= exclude= "       \
+    "reflog "                                                                                      \
+    "max-count= skip= reverse date= relative-date parents children left-right cherry-pick "        \
+    "cherry-mark "                                                                                 \
+    "cherry left-only right-only boundary simplify-by-decoration simplify-merges "                 \
+    "full-history dense "                                                                          \
+    "sparse ancestry-path=? date-order topo-order author-date-order walk-reflogs log-size "        \
+    "no-walk=? "                                                                                   \
+    "stdin/1 show-signature! count no-mailmap mailmap use-mailmap expand-tabs=? "                  \
+    "no-expand-tabs cc "                                                                           \
+    "combined-all-paths diff-merges= no-diff-merges objects timestamp remerge-diff "
 
 static const struct git_command commands[] = {
     {"status",
@@ -335,7 +335,9 @@ read_operands(struct judged *j, size_t first)
         const struct word *w = judged_operand(j, i);
         struct str s = w->w.text;
         size_t colon = w->w.known ? str_find(s, ':', 0) : (size_t)-1;
-        if (colon != (size_t)-1 && colon > 0 && colon + 1 < s.len) {
+        if (i >= j->o.n_before_end && !str_starts(s, ":")) {
+            effect_add(j->sh, j->leaf, EFFECT_READ, w);
+        } else if (colon != (size_t)-1 && colon > 0 && colon + 1 < s.len) {
             struct str p = str_sub(s, colon + 1, s.len);
             const char *root = j->sh->env->root ? j->sh->env->root : "";
             bool here = str_starts(p, "./") || str_starts(p, "../") || !*root;

@@ -301,6 +301,7 @@ struct optspec {
 struct options {
     size_t *operands; /* indexes into argv */
     size_t n_operands;
+    size_t n_before_end; /* operands before "--"; n_operands without one */
     bool seen[128];
     const struct word *patterns[16]; /* values of '|' options */
     size_t n_patterns;

@@ -34,6 +34,8 @@ leaf_new(struct sh *sh, const struct command *c)
     l->bad_env = c->bad_env;
     l->bad_env_name = c->bad_env_name;
     l->source = c->source;
+    if (c->n == 0)
+        l->cls = CLASS_READER; /* what it does are its effects */
     return r->n_leaves++;
 }
 
@@ -72,9 +74,9 @@ is_function(const struct sh *sh, struct str name)
 void
 leaf_judge(struct sh *sh, size_t leaf, const struct command *c)
 {
-    static const char *const misplaced[] = {
-        "{",     "}",     "do",  "done", "then", "fi",     "esac",     "else", "elif", "if",
-        "while", "until", "for", "case", "in",   "select", "function", "!",    "[["};
+    static const char *const misplaced[] = {"{",    "}",    "do",   "done",   "then",     "fi",
+                                            "esac", "else", "elif", "if",     "while",    "until",
+                                            "for",  "case", "in",   "select", "function", "!"};
     sh_settle(sh);
     if (leaf == SIZE_MAX || c->n == 0)
         return;
@@ -87,9 +89,12 @@ leaf_judge(struct sh *sh, size_t leaf, const struct command *c)
         sh_settle(sh);
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(misplaced); i++)
-        if (!name->quoted && str_is(name->src, misplaced[i]) && !str_is(name->src, "[["))
-            sh_incomplete(sh, "a word of the shell's grammar stands where a command should");
+    for (size_t i = 0; i < ARRAY_LEN(misplaced); i++) {
+        if (name->quoted || !str_is(name->src, misplaced[i]))
+            continue;
+        sh_incomplete(sh, "a word of the shell's grammar stands where a command should");
+        leaf_inner(sh, leaf, c, 1, false);
+    }
     if (is_function(sh, name->w.text)) {
         effect_unknown(sh, leaf, "calls a function of this command line");
         program_guess_reads(sh, leaf, c, 1);

@@ -84,6 +84,46 @@ find_node(TSNode n, uint32_t at, TSNode *ret)
     return false;
 }
 
+/* Walks the substitution that begins at body[off], which the tree does not show: parsed as an argument of its own.
+ * Returns its length. */
+static size_t
+live_substitution(struct sh *sh, struct str body, size_t off)
+{
+    struct str rest = str_sub(body, off, body.len - off);
+    size_t len = 0;
+    int depth = 0;
+    bool tick = rest.ptr[0] == '`';
+    for (size_t i = tick ? 1 : 0; i < rest.len && len == 0; i++) {
+        char c = rest.ptr[i];
+        if (c == '\\')
+            i++;
+        else if (tick && c == '`')
+            len = i + 1;
+        else if (!tick && (c == '(' || c == '{'))
+            depth++;
+        else if (!tick && (c == ')' || c == '}') && --depth == 0)
+            len = i + 1;
+    }
+    if (len == 0 || memchr(rest.ptr, '\'', len) || memchr(rest.ptr, '"', len) ||
+        memchr(rest.ptr, '\\', len)) {
+        sh_incomplete(sh, "a substitution in a here-document is not understood");
+        if (len == 0)
+            len = rest.len;
+    }
+    struct buf b;
+    buf_init(&b, SH_PARSE_BYTES);
+    buf_adds(&b, ": ");
+    buf_add(&b, rest.ptr, len);
+    buf_addc(&b, '\n');
+    sh_run_text(sh, arena_str(sh->a, buf_str(&b)));
+    buf_release(&b);
+    /* The ":" that carried it is no command of the person's. */
+    struct perm_leaf *last = leaf_at(sh, sh->ret->n_leaves - 1);
+    if (last && last->name_known && str_is(last->argv[0].text, ":"))
+        sh->ret->n_leaves--;
+    return len;
+}
+
 struct decode {
     struct sh *sh;
     TSNode node;
@@ -92,6 +132,7 @@ struct decode {
     struct xword x;
     enum word_mode mode;
     bool broken;
+    bool bare_name; /* an unquoted $name: what braces put behind it would become part of the name */
 };
 
 static void
@@ -159,8 +200,17 @@ put_substitution(struct decode *d, TSNode n, bool dq)
     } else if (node_is(n, "arithmetic_expansion")) {
         put_arith(d, n, dq);
     } else {
+        d->bare_name = d->bare_name || (!dq && node_is(n, "simple_expansion"));
         param_expand(sh, n, dq, &d->x);
     }
+}
+
+/* An opener without a node: what may run there is still shown to deny. */
+static void
+unseen(struct decode *d)
+{
+    bool runs = at(d, 0) == '`' || (at(d, 0) == '$' && at(d, 1) == '(');
+    d->i += runs ? (uint32_t)live_substitution(d->sh, str_sub(d->s, 0, d->to), d->i) : 1;
 }
 
 /* At an opener: steps over its node; without one the whole asks. */
@@ -172,7 +222,7 @@ substitution(struct decode *d, bool dq)
         ts_node_end_byte(n) <= d->i || ts_node_has_error(n)) {
         broken(d, "a substitution is not seen by the parser");
         put(d, 0, XU | XS);
-        d->i++;
+        unseen(d);
         return;
     }
     d->i = ts_node_end_byte(n);
@@ -364,6 +414,11 @@ word_decode(struct sh *sh, TSNode node, uint32_t from, uint32_t to, enum word_mo
     }
     struct xword *list = &d.x;
     size_t n = 1;
+    if (d.bare_name && mode == WORD_ARG && memchr(src.ptr, '{', src.len)) {
+        struct word w = word_unknown(src, true);
+        words_add(sh, out, &w);
+        return;
+    }
     if (mode == WORD_ARG && !expand_braces(sh, &d.x, &list, &n)) {
         sh_incomplete(sh, "a brace expansion gives too many words");
         struct word w = word_unknown(src, true);
@@ -392,45 +447,9 @@ word_scan_rest(struct sh *sh, TSNode node, uint32_t from, uint32_t to)
             put_substitution(&d, n, true);
         } else {
             sh_incomplete(sh, "a substitution is not seen by the parser");
-            d.i++;
+            unseen(&d);
         }
     }
-}
-
-/* Walks the substitution that begins at body[off]: parsed as an argument of its own. Returns its length, 0: not
- * understood. */
-static size_t
-heredoc_substitution(struct sh *sh, struct str body, size_t off)
-{
-    struct str rest = str_sub(body, off, body.len - off);
-    size_t len = 0;
-    int depth = 0;
-    bool tick = rest.ptr[0] == '`';
-    for (size_t i = tick ? 1 : 0; i < rest.len && len == 0; i++) {
-        char c = rest.ptr[i];
-        if (c == '\\')
-            i++;
-        else if (tick && c == '`')
-            len = i + 1;
-        else if (!tick && (c == '(' || c == '{'))
-            depth++;
-        else if (!tick && (c == ')' || c == '}') && --depth == 0)
-            len = i + 1;
-    }
-    if (len == 0 || memchr(rest.ptr, '\'', len) || memchr(rest.ptr, '"', len) ||
-        memchr(rest.ptr, '\\', len)) {
-        sh_incomplete(sh, "a substitution in a here-document is not understood");
-        if (len == 0)
-            len = rest.len;
-    }
-    struct buf b;
-    buf_init(&b, SH_PARSE_BYTES);
-    buf_adds(&b, ": ");
-    buf_add(&b, rest.ptr, len);
-    buf_addc(&b, '\n');
-    sh_run_text(sh, arena_str(sh->a, buf_str(&b)));
-    buf_release(&b);
-    return len;
 }
 
 bool
@@ -444,7 +463,7 @@ word_heredoc(struct sh *sh, struct str body)
             i += 2;
         } else if (c == '`' || (c == '$' && n && strchr("({[", n))) {
             literal = false;
-            i += heredoc_substitution(sh, body, i);
+            i += live_substitution(sh, body, i);
         } else if (c == '$' && (is_name_char(n) || (n && strchr("@*#?$!-", n)))) {
             literal = false;
             i += 2;
