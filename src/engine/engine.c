@@ -229,6 +229,8 @@ engine_post(struct engine *e, struct op *take_op)
 void
 engine_cancel(struct engine *e, enum cancel_reason reason)
 {
+    if (reason == CANCEL_NONE)
+        return;
     if (reason == CANCEL_TERM) {
         cancel_fire(e->cancel, reason);
     } else {
