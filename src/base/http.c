@@ -287,7 +287,7 @@ static const struct failure {
     {CURLE_PEER_FAILED_VERIFICATION, ERR_NET, false, "its certificate is not trusted"},
     {CURLE_SSL_CACERT_BADFILE, ERR_NET, false, "the CA certificates cannot be read"},
     {CURLE_GOT_NOTHING, ERR_NET, true, "the connection was closed without an answer"},
-    {CURLE_PARTIAL_FILE, ERR_NET, true, "the connection was closed in the middle of the answer"},
+    {CURLE_PARTIAL_FILE, ERR_NET, true, "it broke off"},
     {CURLE_RECV_ERROR, ERR_NET, true, "the connection was lost"},
     {CURLE_SEND_ERROR, ERR_NET, true, "the connection was lost while sending"},
     {CURLE_HTTP2, ERR_NET, true, "HTTP/2 error"},

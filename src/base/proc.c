@@ -180,7 +180,7 @@ proc_read(struct proc *p, struct buf *out)
 static void
 request(const struct proc *p, enum supervise_op op, int grace_ms)
 {
-    struct supervise_request r = {.op = op, .grace_ms = grace_ms};
+    struct supervise_request r = {.op = (int32_t)op, .grace_ms = grace_ms};
     /* A supervisor that is gone needs no request. */
     while (send(p->death_fd, &r, sizeof r, MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;

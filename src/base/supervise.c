@@ -46,7 +46,7 @@ now_ms(void)
 static void
 report(const struct supervisor *s, enum supervise_event event, int value)
 {
-    struct supervise_report r = {.event = event, .value = value};
+    struct supervise_report r = {.event = (int32_t)event, .value = value};
     while (write(s->status, &r, sizeof r) < 0 && errno == EINTR)
         ;
 }
