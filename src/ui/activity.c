@@ -9,13 +9,19 @@ is_over(enum tool_state s)
     return s == TOOL_DONE || s == TOOL_FAILED || s == TOOL_DENIED || s == TOOL_CANCELLED;
 }
 
+/* Running ones first, then those that wait, then what is over. */
+static int
+rank(enum tool_state s)
+{
+    return s == TOOL_RUNNING ? 0 : is_over(s) ? 2 : 1;
+}
+
 const struct activity *
 activity_at(const struct view *v, int shown)
 {
-    /* running ones first, then what is over; the newest first in both */
-    for (int over = 0; over < 2; over++)
-        for (size_t i = v->n_acts; i-- > 0;)
-            if (is_over(v->acts[i].state) == (over == 1) && shown-- == 0)
+    for (int r = 0; r < 3; r++)
+        for (size_t i = v->n_acts; i-- > 0;) /* the newest first */
+            if (rank(v->acts[i].state) == r && shown-- == 0)
                 return &v->acts[i];
     return NULL;
 }

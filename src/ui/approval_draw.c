@@ -22,7 +22,7 @@ struct sheet {
 static struct str
 ask_text(const struct ask *ask, const char **ret_prefix)
 {
-    *ret_prefix = ask->ev->u.ask.command ? "$ " : "  ";
+    *ret_prefix = ask->ev->u.ask.command ? "$ " : "> ";
     if (ask->ev->u.ask.command)
         return str_from(ask->ev->u.ask.command);
     if (ask->ev->u.ask.diff || !ask->ev->u.ask.input)
@@ -94,8 +94,7 @@ why_lines(struct sheet *s)
         text_rows(out, text, str_from(prefix), s->w, 2000, s->ascii);
     else
         text_rows(out, text, str_from(prefix), s->w, 1 << 20, s->ascii);
-    lines_begin(out, false);
-    chain_lines(out, &s->ask->ev->u.ask.decision, s->w);
+    chain_lines(out, &s->ask->ev->u.ask.decision, s->w, s->ascii);
     if (s->ask->ev->u.ask.diff) {
         lines_begin(out, false);
         diffview_lines(out, str_from(s->ask->ev->u.ask.diff), s->w, 2, 0);
@@ -276,19 +275,23 @@ field_height(const struct sheet *s)
     return field_rows(&s->a->field, s->w - label);
 }
 
+/* Fills the body. Whether all of the request fits is found out in every mode: the keys that are offered hang on it. */
 static void
 make_body(struct sheet *s, int rows)
 {
+    main_lines(s, rows);
+    if (!s->a->editing && !s->a->confirm_always && !s->a->diff_open && !s->a->why)
+        return;
+    lines_clear(&s->top);
+    lines_clear(&s->scroll);
     if (s->a->editing)
         return;
     if (s->a->confirm_always)
         always_lines(s);
     else if (s->a->diff_open)
         diffview_lines(&s->scroll, str_from(s->ask->ev->u.ask.diff), s->w, 0, 0);
-    else if (s->a->why)
-        why_lines(s);
     else
-        main_lines(s, rows);
+        why_lines(s);
 }
 
 /* Where one is in what scrolls, at the end of its last row. */
@@ -310,6 +313,7 @@ static void
 draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
 {
     int head = s->h >= 3;
+    s->a->folded = false; /* the longest foot first: making it again below never needs more rows */
     foot_lines(s);
     int foot = (int)s->foot.n < s->h - head ? (int)s->foot.n : s->h - head;
     int field = field_height(s), rows = s->h - head - foot;
@@ -317,6 +321,11 @@ draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
     field = field > most ? most : field;
     rows -= field;
     make_body(s, rows);
+    if (s->a->folded) {
+        lines_clear(&s->foot);
+        foot_lines(s);
+        foot = (int)s->foot.n < foot ? (int)s->foot.n : foot;
+    }
     int top = (int)s->top.n < rows ? (int)s->top.n : rows, room = rows - top;
     s->a->max_scroll = (int)s->scroll.n > room ? (int)s->scroll.n - room : 0;
     if (s->a->scroll > s->a->max_scroll)
@@ -327,7 +336,7 @@ draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
     draw_lines(&s->scroll, c, r, head + top, s->a->scroll, room);
     draw_more(s, c, r, head + rows - 1, room);
     if (field > 0)
-        draw_field(s, c, (struct rect){r.x, r.y + head + rows, r.w, field});
+        draw_field(s, c, (struct rect){r.x, r.y + head + (s->a->editing ? 0 : rows), r.w, field});
     draw_lines(&s->foot, c, r, s->h - foot, 0, foot);
 }
 

@@ -7,7 +7,8 @@
 
 #define PARTS_MAX 256
 #define SHOWN_MAX ((size_t)64 << 10) /* bytes of one text that are laid out at each end */
-#define HANG 7                       /* columns before a part: "  ask  " */
+#define BAR(ascii) ((ascii) ? STR("| ") : STR("│ "))
+#define HANG 7 /* columns before a part: "  ask  " */
 
 /* ---- text ---- */
 
@@ -58,16 +59,26 @@ copy_line(struct lines *out, const struct lines *from, size_t i)
     }
 }
 
+/* Rows of a text with a gutter that no text can imitate: where it starts (`first`), "> " where a newline begins another line,
+ * a bar where a line only goes on. A command must not be able to draw rows that look like findings. */
 static void
-lay_text(struct lines *out, struct str text, struct str first, int width)
+lay_text(struct lines *out, struct str text, struct str first, int width, bool ascii)
 {
     struct flow f;
+    struct str line, rest = text;
     flow_init(&f);
-    add_strict(&f, ST_TEXT, text);
-    if (f.text.len)
-        flow_break(
-            &f, out,
-            &(struct indent){.width = width, .first = first, .rest = STR("  "), .style = ST_DIM});
+    while (rest.len && str_split(&rest, '\n', &line)) {
+        add_strict(&f, ST_TEXT, line);
+        if (f.text.len) {
+            flow_break(&f, out,
+                       &(struct indent){
+                           .width = width, .first = first, .rest = BAR(ascii), .style = ST_DIM});
+        } else {
+            lines_begin(out, false);
+            lines_raw(out, ST_DIM, first);
+        }
+        first = STR("> ");
+    }
     flow_release(&f);
 }
 
@@ -134,9 +145,9 @@ text_rows(struct lines *out, struct str text, struct str prefix, int width, int 
     bool huge = text.len > 2 * SHOWN_MAX;
     lines_init(&head);
     lines_init(&tail);
-    lay_text(&head, huge ? start_of(text, SHOWN_MAX) : text, prefix, width);
+    lay_text(&head, huge ? start_of(text, SHOWN_MAX) : text, prefix, width, ascii);
     if (huge)
-        lay_text(&tail, end_of(text, SHOWN_MAX), STR("  "), width);
+        lay_text(&tail, end_of(text, SHOWN_MAX), BAR(ascii), width, ascii);
     const struct lines *end = huge ? &tail : &head;
     bool cut = huge || head.n > (size_t)rows;
     if (!cut) {
@@ -214,11 +225,14 @@ verdict_style(enum verdict v)
                                 : ST_DIM;
 }
 
-/* "L5 path inside project", "rules Bash(rm:*)  asked for by a rule" */
+/* "L5 path inside project", "rule Bash(rm:*)  asked for by a rule" */
 static void
 add_reason(struct flow *f, const struct finding *x)
 {
-    add_strict(f, ST_DIM, str_from(x->layer));
+    if (x->rule && strcmp(x->layer, "rules") == 0)
+        flow_add(f, ST_DIM, STR("rule"));
+    else
+        add_strict(f, ST_DIM, str_from(x->layer));
     if (x->rule) {
         flow_add(f, ST_TEXT, STR(" "));
         add_strict(f, ST_TEXT, str_from(x->rule));
@@ -447,16 +461,17 @@ chain_finding(struct lines *out, const struct finding *x, int width)
 }
 
 void
-chain_lines(struct lines *out, const struct decision *d, int width)
+chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
 {
     struct part *parts = xcalloc(PARTS_MAX, sizeof(*parts));
     size_t more, n = find_parts(d, parts, &more);
     struct flow f;
     flow_init(&f);
     for (size_t k = 0; k < n; k++) {
-        lines_begin(out, false);
+        if (out->n)
+            lines_begin(out, false);
         add_strict(&f, ST_BOLD, parts[k].text ? str_from(parts[k].text) : STR("the request"));
-        flow_break(&f, out, &(struct indent){.width = width, .rest = STR("  ")});
+        flow_break(&f, out, &(struct indent){.width = width, .rest = BAR(ascii), .style = ST_DIM});
         for (size_t i = 0; i < d->n_findings; i++)
             if (same_part(d->findings[i].part, parts[k].text))
                 chain_finding(out, &d->findings[i], width);
@@ -465,7 +480,8 @@ chain_lines(struct lines *out, const struct decision *d, int width)
         lines_begin(out, false);
         lines_addf(out, ST_WARN, "%zu findings of more parts: the audit log has them", more);
     }
-    lines_begin(out, false);
+    if (out->n)
+        lines_begin(out, false);
     lines_begin(out, false);
     lines_addf(out, ST_DIM, "verdict %s, may be lifted by %s", verdict_name(d->verdict),
                lift_name(d->liftable_by));

@@ -24,4 +24,4 @@ enum detail { DETAIL_ALL, DETAIL_NO_OK, DETAIL_FIRST, DETAIL_LINE, DETAIL_COUNT 
 bool parts_lines(struct lines *out, const struct decision *d, struct str command, enum detail detail, int width,
                  int max_rows, bool ascii);
 /* The whole chain: every finding with layer, rule, file:line, reason, confidence. */
-void chain_lines(struct lines *out, const struct decision *d, int width);
+void chain_lines(struct lines *out, const struct decision *d, int width, bool ascii);

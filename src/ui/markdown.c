@@ -7,6 +7,9 @@
 #include "base/text.h"
 #include "ui/markdown_table.h"
 
+/* md4c 0.4.8 reads on past the end of a text that stops inside a link. NULs there stop it; without them what happens to
+ * follow in memory is taken for the link's end and it crashes (tests/unit/test_ui_markdown.c has the text). */
+#define PAD 64
 #define DEPTH 12 /* deeper nesting is laid out like the last level */
 
 /* A quote, or an item of a list. */
@@ -22,6 +25,7 @@ struct list {
 struct md {
     struct lines *out;
     const struct md_options *o;
+    struct str source; /* the copy that is parsed */
     struct flow flow;
     struct level levels[DEPTH];
     struct list lists[DEPTH];
@@ -517,6 +521,8 @@ add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *user)
 {
     struct md *m = user;
     struct str s = str_make(text, size);
+    if (text >= m->source.ptr && text < m->source.ptr + m->source.len && size > m->source.len)
+        return -1; /* a wrong range: the text is shown as it stands */
     if (m->in_code) {
         buf_add_str(&m->code, s);
         return 0;
@@ -554,10 +560,15 @@ md_render(struct lines *out, struct str text, const struct md_options *o)
         .text = add_text,
     };
     struct md m = {.out = out, .o = o, .start = out->n};
+    struct buf copy;
+    buf_init(&copy, BUF_MAX);
+    buf_add_str(&copy, text);
+    buf_add(&copy, (char[PAD]){0}, PAD);
+    m.source = str_make(copy.data, text.len);
     flow_init(&m.flow);
     buf_init(&m.href, 1 << 16);
     buf_init(&m.code, BUF_MAX);
-    int rc = md_parse(text.ptr, (MD_SIZE)text.len, &parser, &m);
+    int rc = buf_full(&copy) ? -1 : md_parse(copy.data, (MD_SIZE)text.len, &parser, &m);
     flush(&m);
     /* What gives no lines (a reference definition, say) is shown as it stands: nothing the model wrote gets lost. */
     if ((rc != 0 || out->n == m.start) && str_trim(text).len) {
@@ -569,4 +580,5 @@ md_render(struct lines *out, struct str text, const struct md_options *o)
     flow_release(&m.flow);
     buf_release(&m.href);
     buf_release(&m.code);
+    buf_release(&copy);
 }

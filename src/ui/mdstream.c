@@ -7,7 +7,7 @@
 /* A block longer than LONG is cut at a line, a line longer than LONG_LINE at a blank: nobody writes such, but tools and
  * models produce them, and no update may cost more than this. */
 #define LONG 8192
-#define LONG_LINE 16384
+#define LONG_LINE 8192
 #define LONG_TABLE ((size_t)256 << 10)
 
 void

@@ -9,7 +9,7 @@
 #define FRAME_MS 100 /* of the spinner */
 
 /* The pieces of the line, in the order shown. Each has forms from the longest to the shortest. */
-enum piece { P_RUN, P_MODE, P_MODEL, P_CONTEXT, P_TOKENS, P_COST, P_TURN, P_COUNT };
+enum piece { P_MODE, P_MODEL, P_CONTEXT, P_TOKENS, P_COST, P_TURN, P_RUN, P_COUNT };
 
 /* What gives way first when the line is too long. A piece is named as often as it can shrink; the last time it is left out. */
 static const enum piece give_way[] = {P_TURN, P_TOKENS, P_CONTEXT, P_TOKENS,  P_MODEL, P_MODEL,

@@ -365,6 +365,8 @@ line_with(struct transcript *t, const struct view *v, size_t i, struct str needl
 {
     const struct lines *l = cache_lines(&t->cache, v, i);
     bool any = false;
+    if (from > (int)l->n)
+        from = (int)l->n;
     for (int k = dir > 0 ? from + 1 : from - 1; k >= 0 && k < (int)l->n; k += dir)
         if (holds(lines_text(l, (size_t)k), needle))
             return k;

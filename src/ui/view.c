@@ -9,7 +9,7 @@
 void
 view_init(struct view *v)
 {
-    *v = (struct view){.cost = -1};
+    *v = (struct view){0};
 }
 
 void

@@ -140,7 +140,7 @@ struct op *approval_key(struct approval *a, const struct view *v, int key, struc
 
 void activity_draw(const struct view *v, struct canvas *c, struct rect r, bool strip, bool focus, int selected, bool ascii,
                    int64_t now_ms);
-/* The tool in place `shown` of the pane (running ones first, then the newest); NULL past the end. */
+/* The tool in place `shown` of the pane (running ones first, then those that wait, the newest first); NULL past the end. */
 const struct activity *activity_at(const struct view *v, int shown);
 void meters_draw(const struct view *v, struct canvas *c, struct rect r, bool tiny, bool ascii, int64_t now_ms);
 void todo_draw(const struct view *v, struct canvas *c, struct rect r, bool ascii);

@@ -1,0 +1,467 @@
+#include "unit/ui_help.h"
+
+#include "base/json.h"
+#include "ui/approval_parts.h"
+#include "ui/keys.h"
+
+static struct view v;
+static struct approval a;
+static struct canvas c;
+static int64_t now;
+static bool used;
+
+static int
+setup(void **state)
+{
+    (void)state;
+    view_init(&v);
+    approval_init(&a);
+    canvas_init(&c, 44, 14);
+    now = 10000;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    view_release(&v);
+    approval_release(&a);
+    canvas_release(&c);
+    return 0;
+}
+
+static void
+draw(void)
+{
+    approval_sync(&a, &v, now);
+    canvas_clear(&c);
+    approval_draw(&a, &v, &c, (struct rect){0, 0, c.w, c.h}, true, false, now);
+}
+
+/* As the app does it: the pane is drawn, then a key comes a second later. */
+static struct op *
+press(int key)
+{
+    draw();
+    now += 1000;
+    struct op *op = approval_key(&a, &v, key, STR(""), now, &used);
+    draw();
+    return op;
+}
+
+static void
+press_none(int key)
+{
+    struct op *op = press(key);
+    assert_null(op);
+}
+
+static void
+ask(int id, const char *command, const char *findings, const char *rules)
+{
+    struct buf b;
+    struct jw w;
+    buf_init(&b, BUF_MAX);
+    jw_init(&w, &b);
+    jw_object(&w);
+    jw_kcstr(&w, "command", command);
+    jw_kcstr(&w, "description", "d\"q");
+    jw_end(&w);
+    struct buf input, line;
+    buf_init(&input, BUF_MAX);
+    buf_init(&line, BUF_MAX);
+    json_quote(&input, buf_str(&b));
+    buf_clear(&b);
+    json_quote(&b, str_from(command));
+    buf_addf(&line,
+             "{\"event\":\"perm_ask\",\"id\":%d,\"tool_use_id\":\"t%d\",\"tool\":\"Bash\",\"command\":%s,\"input\":%s,"
+             "\"rules\":%s,\"rules_file\":\"/p/.yare/settings.local.json\",\"decision\":{\"decision\":\"ask\",\"liftable_by\":"
+             "\"person\",\"findings\":%s}}",
+             id, id, buf_cstr(&b), buf_cstr(&input), rules, findings);
+    apply(&v, buf_cstr(&line));
+    buf_release(&b);
+    buf_release(&input);
+    buf_release(&line);
+}
+
+#define RM "[{\"layer\":\"L1\",\"decision\":\"ask\",\"reason\":\"destructive\",\"part\":\"rm -rf build\"}," \
+    "{\"layer\":\"rules\",\"decision\":\"allow\",\"rule\":\"Bash(make:*)\",\"file\":\"/p/.yare/settings.json\",\"line\":7," \
+    "\"reason\":\"allowed\",\"part\":\"make\"}]"
+
+static void
+the_answer_goes_to_what_is_shown(void **state)
+{
+    (void)state;
+    ask(7, "rm -rf build && make", RM, "[\"Bash(rm -rf build)\"]");
+    draw();
+    assert_shows(&c, "$ rm -rf build && make");
+    assert_shows(&c, "  ask  rm -rf build\n       L1 destructive\n  ok   make");
+    /* another one comes, the oldest even: the pane does not change */
+    ask(3, "ls", "[]", "[]");
+    draw();
+    assert_int_equal(a.shown, 7);
+    struct op *op = press('y');
+    assert_non_null(op);
+    assert_true(used);
+    assert_int_equal(op->kind, OP_PERM_ANSWER);
+    assert_int_equal(op->perm.ask_id, 7);
+    assert_int_equal(op->perm.answer, PERM_ANSWER_ONCE);
+    assert_null(op->perm.edited_input);
+    op_free(op);
+    assert_int_equal(a.shown, 3); /* answered ones are not shown again though the engine has not said so */
+    struct buf b;
+    buf_init(&b, 100);
+    approval_title(&a, &v, &b);
+    assert_string_equal(buf_cstr(&b), "permission 1 of 1");
+    buf_release(&b);
+}
+
+static void
+early_keys_do_nothing(void **state)
+{
+    (void)state;
+    ask(1, "rm -rf build && make", RM, "[\"Bash(rm -rf build)\"]");
+    draw();
+    now += 299;
+    assert_null(approval_key(&a, &v, 'y', STR(""), now, &used));
+    assert_true(used);
+    assert_null(approval_key(&a, &v, YK_ENTER, STR(""), now, &used));
+    assert_true(used);
+    assert_null(approval_key(&a, &v, 'c' | KM_CTRL, STR(""), now, &used));
+    assert_false(used); /* interrupting is always possible */
+    assert_null(approval_key(&a, &v, YK_ESC, STR(""), now, &used));
+    assert_false(used);
+    now += 1;
+    struct op *op = approval_key(&a, &v, 'y', STR(""), now, &used);
+    assert_non_null(op);
+    op_free(op);
+    /* the next request starts anew */
+    ask(2, "ls", "[]", "[]");
+    draw();
+    now += 100;
+    assert_null(approval_key(&a, &v, 'y', STR(""), now, &used));
+    assert_true(used);
+}
+
+static void
+without_a_request_keys_pass(void **state)
+{
+    (void)state;
+    draw();
+    assert_null(approval_key(&a, &v, 'y', STR(""), now, &used));
+    assert_false(used);
+    ask(1, "ls", "[]", "[]");
+    draw();
+    apply(&v, "{\"event\":\"perm_decided\",\"ask_id\":1}");
+    now += 1000;
+    assert_null(approval_key(&a, &v, 'y', STR(""), now, &used)); /* decided elsewhere before the pane was drawn */
+    draw();
+    assert_shows(&c, "nothing waits");
+}
+
+static void
+esc_never_answers(void **state)
+{
+    (void)state;
+    ask(1, "rm -rf build && make", RM, "[\"Bash(rm -rf build)\"]");
+    press_none(YK_ESC);
+    assert_false(used);
+    for (const char *k = "wan"; *k; k++) {
+        press_none(*k);
+        press_none(YK_ESC);
+        assert_true(used);
+        press_none(YK_ESC);
+        assert_false(used);
+    }
+    press_none('e');
+    press_none(YK_ESC);
+    assert_true(used);
+    assert_int_equal(v.n_asks, 1);
+    press_none(YK_ENTER); /* neither does Enter */
+    press_none('x');
+    assert_true(used);
+    press_none('p' | KM_ALT);
+    assert_false(used);
+}
+
+static void
+always_is_shown_first(void **state)
+{
+    (void)state;
+    ask(1, "rm -rf build && make", RM, "[\"Bash(rm -rf build)\",\"Bash(second)\"]");
+    draw();
+    assert_shows(&c, "a always");
+    press_none('a');
+    assert_shows(&c, "Bash(rm -rf build)");
+    assert_shows(&c, "Bash(second)");
+    assert_shows(&c, "/p/.yare/settings.local.json");
+    press_none('y');
+    assert_shows(&c, "Enter saves");
+    struct op *op = press(YK_ENTER);
+    assert_int_equal(op->perm.answer, PERM_ANSWER_ALWAYS);
+    op_free(op);
+}
+
+static void
+always_needs_rules(void **state)
+{
+    (void)state;
+    ask(1, "python x.py", "[]", "[]");
+    free(v.asks[0].ev->u.ask.rules_why);
+    v.asks[0].ev->u.ask.rules_why = xstrdup("an interpreter runs anything");
+    draw();
+    assert_hides(&c, "a always");
+    press_none('a');
+    assert_false(a.confirm_always);
+    assert_shows(&c, "interpreter runs");
+}
+
+static void
+no_takes_a_reason(void **state)
+{
+    (void)state;
+    ask(1, "ls", "[]", "[]");
+    press_none('n');
+    for (const char *k = "yes, but"; *k; k++)
+        press_none(*k);
+    assert_shows(&c, "yes, but");
+    assert_true(c.cursor_y >= 0);
+    press_none(YK_BACKSPACE);
+    struct op *op = press(YK_ENTER);
+    assert_int_equal(op->perm.answer, PERM_ANSWER_NO);
+    assert_string_equal(op->perm.reason, "yes, bu");
+    op_free(op);
+    ask(2, "ls", "[]", "[]");
+    press_none('n');
+    op = press(YK_ENTER);
+    assert_int_equal(op->perm.answer, PERM_ANSWER_NO);
+    assert_int_equal(op->perm.ask_id, 2);
+    assert_null(op->perm.reason);
+    op_free(op);
+}
+
+static void
+a_command_can_be_edited(void **state)
+{
+    (void)state;
+    ask(1, "make test", "[]", "[]");
+    press_none('e');
+    assert_shows(&c, "make test");
+    assert_int_equal(c.cursor_x, 2 + 9);
+    press_none(YK_HOME);
+    draw();
+    now += 1000;
+    assert_null(approval_key(&a, &v, YK_PASTE, STR("nice "), now, &used));
+    struct op *op = press(YK_ENTER);
+    assert_int_equal(op->perm.answer, PERM_ANSWER_ONCE);
+    assert_string_equal(op->perm.edited_input, "{\"command\":\"nice make test\",\"description\":\"d\\\"q\"}");
+    op_free(op);
+    ask(2, "ls", "[]", "[]");
+    press_none('e');
+    op = press(YK_ENTER); /* nothing changed */
+    assert_null(op->perm.edited_input);
+    op_free(op);
+    ask(3, "x", "[]", "[]");
+    press_none('e');
+    press_none(YK_BACKSPACE);
+    press_none(YK_ENTER);
+    assert_shows(&c, "empty command");
+}
+
+static void
+other_requests_are_looked_at(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 3; i++)
+        ask(i, "ls", "[]", "[]");
+    press_none('j');
+    assert_int_equal(a.shown, 2);
+    press_none('j');
+    press_none('j');
+    assert_int_equal(a.shown, 1);
+    press_none('k');
+    assert_int_equal(a.shown, 3);
+    struct op *op = press('y');
+    assert_int_equal(op->perm.ask_id, 3);
+    op_free(op);
+    assert_int_equal(a.shown, 1);
+    apply(&v, "{\"event\":\"perm_decided\",\"ask_id\":1}");
+    draw();
+    assert_int_equal(a.shown, 2);
+    press_none('j');
+    assert_shows(&c, "no other request");
+}
+
+static void
+asked_again_under_the_same_id(void **state)
+{
+    (void)state;
+    ask(1, "ls", "[]", "[]");
+    op_free(press('y'));
+    draw();
+    assert_shows(&c, "answered");
+    ask(1, "ls -l", "[]", "[]");
+    draw();
+    assert_shows(&c, "$ ls -l");
+}
+
+/* A long command: head, tail and what asks stay on the screen, whatever the size; "always" goes. */
+static void
+long_commands_are_folded_honestly(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    buf_adds(&b, "START ");
+    for (int i = 0; i < 300; i++)
+        buf_addf(&b, "; echo %d", i);
+    buf_adds(&b, " && rm -rf build && FINISH");
+    ask(1, buf_cstr(&b), RM, "[\"Bash(rm -rf build)\"]");
+    static const int sizes[][2] = {{36, 8}, {40, 10}, {60, 20}, {30, 7}};
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        canvas_resize(&c, sizes[i][0], sizes[i][1]);
+        draw();
+        assert_shows(&c, "$ START");
+        assert_shows(&c, "FINISH");
+        assert_shows(&c, "rm -rf build");
+        assert_hides(&c, "a always");
+        assert_true(a.folded);
+    }
+    canvas_resize(&c, 60, 20);
+    press_none('a');
+    assert_false(a.confirm_always);
+    assert_shows(&c, "not all of it fits");
+    press_none('w');
+    assert_shows(&c, "more, PgDn");
+    for (int i = 0; i < 200; i++)
+        press_none(YK_PGDN);
+    assert_shows(&c, "verdict ask, may be lifted by person");
+    /* the same in a pane that holds all of it */
+    press_none(YK_ESC);
+    canvas_resize(&c, 200, 60);
+    draw();
+    assert_shows(&c, "a always");
+    buf_release(&b);
+}
+
+static void
+many_parts_are_counted(void **state)
+{
+    (void)state;
+    struct buf f, cmd;
+    buf_init(&f, BUF_MAX);
+    buf_init(&cmd, BUF_MAX);
+    for (int i = 0; i < 40; i++) {
+        buf_addf(&f, "%s{\"layer\":\"L1\",\"decision\":\"ask\",\"reason\":\"r\",\"part\":\"rm %d\"}", i ? "," : "[", i);
+        buf_addf(&cmd, "%srm %d", i ? "; " : "", i);
+    }
+    buf_addc(&f, ']');
+    ask(1, buf_cstr(&cmd), buf_cstr(&f), "[\"x\"]");
+    draw();
+    assert_shows(&c, "more ask, w shows all");
+    assert_hides(&c, "a always");
+    press_none('w');
+    for (int i = 0; i < 100; i++)
+        press_none(YK_PGDN);
+    assert_shows(&c, "rm 39");
+    buf_release(&f);
+    buf_release(&cmd);
+}
+
+static void
+the_whole_chain_names_rule_and_place(void **state)
+{
+    (void)state;
+    ask(1, "rm -rf build && make", RM, "[]");
+    v.asks[0].ev->u.ask.decision.findings[0].confidence = 0.5;
+    canvas_resize(&c, 60, 30);
+    press_none('w');
+    assert_shows(&c, "ask  L1  destructive");
+    assert_shows(&c, "confidence 0.50");
+    assert_shows(&c, "rule Bash(make:*)");
+    assert_shows(&c, "/p/.yare/settings.json:7");
+}
+
+/* What the person sees is what runs: nothing hides, nothing imitates the pane's own rows. */
+static void
+commands_cannot_lie(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    strict_visible(&b, STR("a\r\nb\xE2\x80\x8D\x63\xCC\x81\x1b[0m\xE2\x80\xAE\xC2\xA0\xEF\xB8\x8F"));
+    assert_string_equal(buf_cstr(&b), "a^M\nb<U+200D>c<U+0301>^[[0m<U+202E><U+00A0><U+FE0F>");
+    buf_release(&b);
+    ask(1, "rm -rf ~\n  ok   rm -rf ~  rules Bash(rm:*)", "[]", "[]");
+    draw();
+    assert_shows(&c, "$ rm -rf ~\n>   ok");
+    apply(&v, "{\"event\":\"perm_decided\",\"ask_id\":1}");
+    ask(2, "rm -rf ~                                      ok   rm -rf ~ rules", "[]", "[]");
+    draw();
+    assert_shows(&c, "\n│ ");
+    assert_hides(&c, "\n  ok");
+}
+
+static void
+edits_show_their_diff(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Edit\",\"what\":\"src/a.c\",\"input\":\"{}\","
+              "\"diff\":\"@@ -1,2 +1,2 @@\\n-old\\n+new\\n ctx\\n\",\"decision\":{\"decision\":\"ask\",\"findings\":[]}}");
+    draw();
+    assert_shows(&c, "src/a.c");
+    assert_shows(&c, "- old");
+    assert_hides(&c, "e edit");
+    press_none(YK_ENTER);
+    assert_true(a.diff_open);
+    assert_shows(&c, "+ new");
+    press_none('e');
+    assert_false(a.editing);
+}
+
+static void
+no_size_is_too_small(void **state)
+{
+    (void)state;
+    ask(1, "rm -rf build && make", RM, "[\"Bash(rm -rf build)\"]");
+    ask(2, "日本語 && ls", "[]", "[]");
+    static const char keys[] = "wwajnk";
+    for (int w = 1; w <= 14; w++)
+        for (int h = 1; h <= 8; h++) {
+            canvas_resize(&c, w, h);
+            for (const char *k = keys; *k; k++) {
+                op_free(press(*k));
+                draw();
+                op_free(press(YK_ESC));
+            }
+            op_free(press('e'));
+            draw();
+            op_free(press(YK_ESC));
+        }
+}
+
+int
+main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(the_answer_goes_to_what_is_shown),
+        T(early_keys_do_nothing),
+        T(without_a_request_keys_pass),
+        T(esc_never_answers),
+        T(always_is_shown_first),
+        T(always_needs_rules),
+        T(no_takes_a_reason),
+        T(a_command_can_be_edited),
+        T(other_requests_are_looked_at),
+        T(asked_again_under_the_same_id),
+        T(long_commands_are_folded_honestly),
+        T(many_parts_are_counted),
+        T(the_whole_chain_names_rule_and_place),
+        T(commands_cannot_lie),
+        T(edits_show_their_diff),
+        T(no_size_is_too_small),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

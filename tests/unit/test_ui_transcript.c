@@ -1,0 +1,365 @@
+#include "unit/ui_help.h"
+
+static struct view v;
+static struct transcript *t;
+static struct canvas c;
+
+static int
+setup(void **state)
+{
+    (void)state;
+    view_init(&v);
+    t = transcript_new();
+    canvas_init(&c, 40, 10);
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    view_release(&v);
+    transcript_free(t);
+    canvas_release(&c);
+    return 0;
+}
+
+static void
+draw(bool focus)
+{
+    canvas_clear(&c);
+    transcript_draw(t, &v, &c, (struct rect){0, 0, c.w, c.h}, focus, false);
+}
+
+static void
+paragraphs(int n)
+{
+    for (int i = 0; i < n; i++) {
+        char s[64];
+        snprintf(s, sizeof s, "paragraph %03d", i);
+        say(&v, s);
+    }
+}
+
+static void
+the_tail_is_shown(void **state)
+{
+    (void)state;
+    draw(true);
+    paragraphs(100);
+    draw(false);
+    assert_shows(&c, "paragraph 099");
+    assert_shows(&c, "paragraph 095");
+    assert_hides(&c, "paragraph 094");
+    assert_true(transcript_at_end(t));
+}
+
+static void
+scrolled_up_nothing_moves(void **state)
+{
+    (void)state;
+    paragraphs(100);
+    draw(false);
+    transcript_scroll(t, &v, -20);
+    draw(false);
+    assert_false(transcript_at_end(t));
+    char *before = dumped(&c);
+    paragraphs(6);
+    draw(false);
+    assert_shows(&c, "12 new");
+    /* all rows but the last, which holds the mark, stand where they stood */
+    char *after = dumped(&c);
+    char *last = strrchr(before, '\n');
+    assert_memory_equal(before, after, (size_t)(last - before));
+    free(before);
+    free(after);
+    say(&v, "one\n\ntwo");
+    draw(false);
+    assert_shows(&c, "16 new");
+    transcript_end(t);
+    draw(false);
+    assert_shows(&c, "two");
+    assert_hides(&c, "new");
+}
+
+static void
+a_growing_text_counts_as_new(void **state)
+{
+    (void)state;
+    paragraphs(50);
+    apply(&v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":3,\"text\":\"grows\"}");
+    draw(false);
+    transcript_scroll(t, &v, -5);
+    draw(false);
+    apply(&v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":3,\"text\":\"\\n\\nmore\\n\\nlines\"}");
+    draw(false);
+    assert_shows(&c, "4 new");
+    transcript_scroll(t, &v, 5);
+    draw(false);
+    assert_shows(&c, "4 new");
+    transcript_scroll(t, &v, 4);
+    draw(false);
+    assert_true(transcript_at_end(t));
+    assert_shows(&c, "lines");
+}
+
+static void
+every_line_comes_by_once(void **state)
+{
+    (void)state;
+    canvas_resize(&c, 20, 6);
+    paragraphs(500);
+    draw(false);
+    transcript_home(t, &v);
+    int seen[500] = {0};
+    for (int i = 0; i < 2000; i++) {
+        draw(false);
+        char *s = dumped(&c), *nl = strchr(s, '\n');
+        *nl = '\0';
+        int n;
+        if (sscanf(s, "paragraph %d", &n) == 1)
+            seen[n]++;
+        free(s);
+        if (transcript_at_end(t))
+            break;
+        transcript_scroll(t, &v, 1);
+    }
+    for (int i = 0; i < 497; i++)
+        assert_int_equal(seen[i], 1);
+    draw(false);
+    assert_shows(&c, "paragraph 499");
+}
+
+static void
+pages_go_there_and_back(void **state)
+{
+    (void)state;
+    paragraphs(100);
+    draw(false);
+    char *tail = dumped(&c);
+    for (int i = 0; i < 10; i++)
+        transcript_page(t, &v, -1);
+    for (int i = 0; i < 10; i++)
+        transcript_page(t, &v, 1);
+    draw(false);
+    char *again = dumped(&c);
+    assert_string_equal(tail, again);
+    assert_true(transcript_at_end(t));
+    free(tail);
+    free(again);
+    transcript_home(t, &v);
+    draw(false);
+    assert_shows(&c, "paragraph 000");
+    transcript_page(t, &v, -1);
+    draw(false);
+    assert_shows(&c, "paragraph 000");
+}
+
+static void
+a_resize_keeps_the_place(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    for (int i = 0; i < 400; i++)
+        buf_addf(&b, "word%03d ", i);
+    paragraphs(20);
+    say(&v, buf_cstr(&b));
+    paragraphs(20);
+    buf_release(&b);
+    draw(false);
+    transcript_scroll(t, &v, -80);
+    draw(false);
+    assert_shows(&c, "word1");
+    for (int w = 40; w >= 10; w -= 6) {
+        canvas_resize(&c, w, 10);
+        draw(false);
+    }
+    assert_shows(&c, "word");
+    for (int w = 10; w <= 120; w += 10) {
+        canvas_resize(&c, w, 10);
+        draw(false);
+    }
+    canvas_resize(&c, 40, 10);
+    draw(false);
+    assert_shows(&c, "word");
+    transcript_end(t);
+    canvas_resize(&c, 120, 70);
+    draw(false);
+    assert_shows(&c, "paragraph 019");
+    assert_shows(&c, "word399");
+}
+
+static void
+folds_open_in_place(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"a.c\",\"state\":\"done\","
+              "\"summary\":\"3 lines\",\"output\":\"l1\\nl2\\nl3\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"b\",\"name\":\"Bash\",\"what\":\"ls\",\"state\":\"done\","
+              "\"output\":\"f1\\nf2\"}");
+    draw(true);
+    assert_shows(&c, "  Read a.c  3 lines\n  Bash ls\n    f1\n    f2");
+    assert_true(transcript_toggle(t, &v)); /* Bash shows all it has: the Read is what opens */
+    draw(true);
+    assert_shows(&c, "  Read a.c  3 lines\n    l1\n    l2\n    l3\n  Bash ls");
+    assert_string_equal(transcript_item(t, &v)->name, "Read");
+    assert_true(transcript_toggle(t, &v));
+    draw(true);
+    assert_hides(&c, "l1");
+    transcript_move(t, &v, 1);
+    assert_string_equal(transcript_item(t, &v)->name, "Bash");
+    assert_false(transcript_toggle(t, &v));
+    transcript_move(t, &v, 1);
+    assert_string_equal(transcript_item(t, &v)->name, "Bash");
+    transcript_move(t, &v, -1);
+    assert_string_equal(transcript_item(t, &v)->name, "Read");
+}
+
+static void
+an_opened_fold_stays_in_sight(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    for (int i = 0; i < 60; i++)
+        buf_addf(&b, "line %d\\n", i);
+    paragraphs(20);
+    applyf(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"big.c\",\"state\":\"done\",\"output\":\"%s\"}",
+           buf_cstr(&b));
+    buf_release(&b);
+    draw(true);
+    assert_true(transcript_toggle(t, &v));
+    draw(true);
+    assert_shows(&c, "Read big.c");
+    assert_false(transcript_at_end(t));
+    assert_true(transcript_toggle(t, &v));
+    draw(true);
+    assert_true(transcript_at_end(t));
+}
+
+static void
+prompts_are_jumped_to(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        applyf(&v, "{\"event\":\"user\",\"text\":\"question %d\"}", i);
+        paragraphs(10);
+    }
+    draw(false);
+    transcript_prompt_jump(t, &v, -1);
+    draw(false);
+    char *s = dumped(&c);
+    assert_int_equal(strncmp(s, "> question 4", 12), 0);
+    free(s);
+    transcript_prompt_jump(t, &v, -1);
+    transcript_prompt_jump(t, &v, -1);
+    draw(false);
+    s = dumped(&c);
+    assert_int_equal(strncmp(s, "> question 2", 12), 0);
+    free(s);
+    transcript_prompt_jump(t, &v, 1);
+    draw(false);
+    s = dumped(&c);
+    assert_int_equal(strncmp(s, "> question 3", 12), 0);
+    free(s);
+    for (int i = 0; i < 5; i++)
+        transcript_prompt_jump(t, &v, 1);
+    assert_true(transcript_at_end(t));
+    for (int i = 0; i < 9; i++)
+        transcript_prompt_jump(t, &v, -1);
+    draw(false);
+    assert_shows(&c, "> question 0");
+}
+
+static void
+search_finds_lines(void **state)
+{
+    (void)state;
+    paragraphs(100);
+    draw(false);
+    assert_true(transcript_search(t, &v, STR("PARAGRAPH 04"), -1));
+    draw(false);
+    assert_shows(&c, "paragraph 049");
+    assert_true(transcript_search(t, &v, STR("paragraph 04"), -1));
+    draw(false);
+    assert_shows(&c, "paragraph 048");
+    assert_true(transcript_search(t, &v, STR("paragraph 04"), 1));
+    draw(false);
+    assert_shows(&c, "paragraph 049");
+    assert_false(transcript_search(t, &v, STR("nowhere"), 1));
+    assert_false(transcript_search(t, &v, STR(""), 1));
+}
+
+static void
+old_items_go_without_a_jump(void **state)
+{
+    (void)state;
+    paragraphs(VIEW_ITEMS - 10);
+    draw(false);
+    transcript_scroll(t, &v, -6);
+    draw(false);
+    char *before = dumped(&c);
+    paragraphs(20); /* passes the cap: the older half goes */
+    draw(false);
+    char *after = dumped(&c);
+    assert_true(v.dropped > 0);
+    assert_memory_equal(before, after, 60);
+    free(before);
+    free(after);
+    transcript_home(t, &v);
+    draw(true);
+    for (int i = 0; i < VIEW_ITEMS; i++)
+        say(&v, "x");
+    draw(true); /* the place itself was dropped */
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"cleared\":true}");
+    draw(true);
+    assert_true(transcript_at_end(t));
+    transcript_scroll(t, &v, -5);
+    transcript_move(t, &v, -1);
+    assert_null(transcript_item(t, &v));
+    say(&v, "fresh");
+    draw(true);
+    assert_shows(&c, "fresh");
+}
+
+static void
+any_size_will_do(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"user\",\"text\":\"hi 日本 there\"}");
+    say(&v, "# T\n\n- a\n\n|a|b|\n|---|---|\n|日本語|2|\n\n```c\nx\n```");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Edit\",\"what\":\"日本語.c\",\"state\":\"failed\",\"is_diff\":true,"
+              "\"output\":\"@@ -1 +1 @@\\n-a\\n+b\\n\"}");
+    for (int w = 1; w < 30; w++)
+        for (int h = 1; h < 6; h++) {
+            canvas_resize(&c, w, h);
+            draw(true);
+            transcript_scroll(t, &v, -1);
+            draw(true);
+            transcript_toggle(t, &v);
+            draw(false);
+            transcript_end(t);
+        }
+}
+
+int
+main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(the_tail_is_shown),
+        T(scrolled_up_nothing_moves),
+        T(a_growing_text_counts_as_new),
+        T(every_line_comes_by_once),
+        T(pages_go_there_and_back),
+        T(a_resize_keeps_the_place),
+        T(folds_open_in_place),
+        T(an_opened_fold_stays_in_sight),
+        T(prompts_are_jumped_to),
+        T(search_finds_lines),
+        T(old_items_go_without_a_jump),
+        T(any_size_will_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
