@@ -39,49 +39,111 @@ read_price(const struct cJSON *n, struct model_price *p)
     p->read = json_num(n, "read", 0.1 * p->in);
 }
 
-/* Entries live as long as the program: what they point to is never freed. */
+/* An alias names one model: the newest to claim it, so that a person's file can move "opus" to another. */
 static void
-read_model(const struct cJSON *n, struct model_info *m)
+release_alias(struct str alias)
 {
-    const struct cJSON *list = json_at(n, "aliases"), *prices = json_at(n, "price"), *k;
+    for (size_t i = 0; i < catalog.n; i++) {
+        const char **list = (const char **)(uintptr_t)catalog.models[i].aliases;
+        size_t n = 0;
+        for (size_t k = 0; list && list[k]; k++)
+            if (!str_is(alias, list[k]))
+                list[n++] = list[k];
+        if (list)
+            list[n] = NULL;
+    }
+}
+
+static const char *const *
+read_aliases(const struct cJSON *list)
+{
     const char **aliases = xcalloc(json_len(list) + 1, sizeof *aliases);
     size_t i = 0;
-    for (k = json_first(list); k; k = json_next(k))
-        if (json_is_str(k))
-            aliases[i++] = str_dup(json_value_str(k));
-    *m = (struct model_info){
-        .id = xstrdup(json_cstr(n, "id", "")),
-        .shown = xstrdup(json_cstr(n, "shown", json_cstr(n, "id", ""))),
-        .provider = xstrdup(json_cstr(n, "provider", "anthropic")),
-        .aliases = aliases,
-        .context = json_int(n, "context", 200000),
-        .max_output = json_int(n, "max_output", 32000),
-        .thinking = parse_thinking(json_str(n, "thinking")),
-        .effort = xstrdup(json_cstr(n, "effort", NULL)),
-    };
-    for (k = json_first(prices); k && m->n_price < ARRAY_LEN(m->price); k = json_next(k))
+    for (const struct cJSON *k = json_first(list); k; k = json_next(k)) {
+        if (!json_is_str(k))
+            continue;
+        release_alias(json_value_str(k));
+        aliases[i++] = str_dup(json_value_str(k));
+    }
+    return aliases;
+}
+
+static void
+read_prices(const struct cJSON *list, struct model_info *m)
+{
+    m->n_price = 0;
+    for (const struct cJSON *k = json_first(list); k && m->n_price < ARRAY_LEN(m->price);
+         k = json_next(k))
         read_price(k, &m->price[m->n_price++]);
 }
 
+/* What an entry does not say stays as it was, so that a person may correct a price alone. Entries live as long as the program: what
+ * they point to is never freed. */
+static void
+read_model(const struct cJSON *n, struct model_info *m)
+{
+    if (json_at(n, "aliases") || !m->aliases)
+        m->aliases = read_aliases(json_at(n, "aliases"));
+    if (json_cstr(n, "shown", NULL) || !m->shown)
+        m->shown = xstrdup(json_cstr(n, "shown", m->id));
+    if (json_cstr(n, "provider", NULL) || !m->provider)
+        m->provider = xstrdup(json_cstr(n, "provider", "anthropic"));
+    if (json_cstr(n, "effort", NULL))
+        m->effort = xstrdup(json_cstr(n, "effort", NULL));
+    if (json_cstr(n, "thinking", NULL))
+        m->thinking = parse_thinking(json_str(n, "thinking"));
+    if (json_at(n, "price"))
+        read_prices(json_at(n, "price"), m);
+    m->context = json_int(n, "context", m->context);
+    m->max_output = json_int(n, "max_output", m->max_output);
+}
+
+static struct model_info *
+find_or_add(struct str id)
+{
+    for (size_t i = 0; i < catalog.n; i++)
+        if (str_is(id, catalog.models[i].id))
+            return &catalog.models[i];
+    ARRAY_GROW(catalog.models, catalog.n, catalog.cap);
+    struct model_info *m = &catalog.models[catalog.n++];
+    *m = (struct model_info){.id = str_dup(id), .context = 200000, .max_output = 32000};
+    return m;
+}
+
+/* Why an entry cannot be used, or NULL. */
+static const char *
+fault_of(const struct cJSON *n)
+{
+    if (json_str(n, "id").len == 0)
+        return "it has no \"id\"";
+    if (json_int(n, "context", 1) < 1 || json_int(n, "max_output", 1) < 1)
+        return "\"context\" and \"max_output\" must be positive";
+    if (json_at(n, "price") && !json_is_array(json_at(n, "price")))
+        return "\"price\" must be a list";
+    return NULL;
+}
+
+/* Good entries are taken even where one is bad; the first bad one is told. */
 static bool
 add_models(struct str json, struct err *err)
 {
     struct cJSON *tree = json_parse(json, err);
+    bool ok = true;
+    size_t i = 0;
     if (!tree)
         return false;
-    for (const struct cJSON *n = json_first(json_at(tree, "models")); n; n = json_next(n)) {
-        const char *id = json_cstr(n, "id", "");
-        size_t at = 0;
-        while (at < catalog.n && strcmp(catalog.models[at].id, id) != 0)
-            at++;
-        if (at == catalog.n) {
-            ARRAY_GROW(catalog.models, catalog.n, catalog.cap);
-            catalog.n++;
-        }
-        read_model(n, &catalog.models[at]);
+    const struct cJSON *models = json_at(tree, "models");
+    if (!json_is_array(models))
+        ok = err_set(err, ERR_INVALID, "it must be {\"models\": [...]}");
+    for (const struct cJSON *n = json_first(models); n; n = json_next(n), i++) {
+        const char *fault = fault_of(n);
+        if (!fault)
+            read_model(n, find_or_add(json_str(n, "id")));
+        else if (ok)
+            ok = err_set(err, ERR_INVALID, "entry %zu is left out: %s", i + 1, fault);
     }
     json_free(tree);
-    return true;
+    return ok;
 }
 
 static void
@@ -124,10 +186,8 @@ is_dated(const char *id, const char *of)
 }
 
 static bool
-is_named(const struct model_info *m, const char *name)
+has_alias(const struct model_info *m, const char *name)
 {
-    if (strcmp(m->id, name) == 0 || is_dated(name, m->id))
-        return true;
     for (size_t i = 0; m->aliases[i]; i++)
         if (strcmp(m->aliases[i], name) == 0)
             return true;
@@ -141,7 +201,13 @@ catalog_find(const char *id_or_alias)
         return NULL;
     load_embedded();
     for (size_t i = 0; i < catalog.n; i++)
-        if (is_named(&catalog.models[i], id_or_alias))
+        if (strcmp(catalog.models[i].id, id_or_alias) == 0)
+            return &catalog.models[i];
+    for (size_t i = 0; i < catalog.n; i++)
+        if (is_dated(id_or_alias, catalog.models[i].id))
+            return &catalog.models[i];
+    for (size_t i = 0; i < catalog.n; i++)
+        if (has_alias(&catalog.models[i], id_or_alias))
             return &catalog.models[i];
     return NULL;
 }

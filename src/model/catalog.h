@@ -1,8 +1,12 @@
 #pragma once
 /*
  * The model catalogue: limits and prices as data (assets/models.json, embedded at build; a user file
- * <config dir>/models.json overrides by id). SURFACE 11.1. Immutable after load; thread-safe then. An unknown model has
- * no price: show "n/a", never $0.
+ * <config dir>/models.json overrides by id, member by member). SURFACE 11.1. Loaded before threads start, immutable then and
+ * thread-safe. An unknown model has no price: show "n/a", never $0.
+ *
+ *     {"models": [{"id": "my-model", "aliases": ["mine"], "context": 128000, "max_output": 8192, "thinking": "none",
+ *                  "price": [{"in": 1, "out": 4}, {"above_prompt": 100000, "in": 2, "out": 8}]}]}
+ * Prices left out follow from "in": write_5m 1.25, write_1h 2, read 0.1 times it. thinking: none, budget or adaptive.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +28,9 @@ struct model_info {
     struct model_price price[4];
     size_t n_price;     /* 0: unknown */
 };
-void catalog_load(const char *user_file, struct err *ret_problem); /* user_file may be NULL */
-const struct model_info *catalog_find(const char *id_or_alias);    /* exact, alias, or the id with a date suffix; NULL */
+/* user_file may be NULL or missing. What is wrong with it is told in *ret_problem (left alone when all is well); the rest of it holds. */
+void catalog_load(const char *user_file, struct err *ret_problem);
+const struct model_info *catalog_find(const char *id_or_alias);    /* exact, the id with a date suffix, or alias; NULL */
 const struct model_info *catalog_at(size_t i);                     /* NULL past the end */
 /* USD; negative when the price is unknown. */
 double catalog_cost(const struct model_info *m, const struct usage *u);

@@ -4,24 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char pilot_help[] = "I am yare's offline pilot, **not a language model**: I follow plain "
-                          "instructions with yare's real tools, so that you can try "
-                          "the screen, the keys and the permissions.\n\n"
-                          "| say | what I do |\n|---|---|\n"
-                          "| `read FILE` | show a file to the conversation |\n"
-                          "| `list` or `list DIR` | list files |\n"
-                          "| `find PATTERN` or `find PATTERN in DIR` | search file contents |\n"
-                          "| `files GLOB` | find files by name |\n"
-                          "| `run COMMAND` | run a shell command |\n"
-                          "| `replace A with B in FILE` | edit a file |\n"
-                          "| `write TEXT to FILE` | make or overwrite a file |\n"
-                          "| `todo A, B, C` | keep a todo list |\n"
-                          "| `help` | this |\n\n"
-                          "Join several with `then`; quote texts that hold such words.\n\n"
-                          "To connect a model, set `ANTHROPIC_API_KEY` (and `ANTHROPIC_BASE_URL` "
-                          "for another server) and start yare again. "
-                          "`--provider` and the setting `provider` choose by hand.\n";
-
 static bool
 is_quote(char c)
 {
@@ -89,16 +71,17 @@ clean(struct str s)
     return s;
 }
 
+/* Only when the first quote closes at the very end: 'a' 'b' is two words of a command. */
 static char *
 unquote(struct str s)
 {
     s = str_trim(s);
-    if (s.len >= 2 && is_quote(s.ptr[0]) && s.ptr[s.len - 1] == s.ptr[0])
+    if (s.len >= 2 && is_quote(s.ptr[0]) && str_find(s, s.ptr[0], 1) == s.len - 1)
         s = str_sub(s, 1, s.len - 2);
     return str_dup(s);
 }
 
-/* Cuts "the file x" and "file x" down to x. */
+/* Cuts "the file x" and "file x" down to x; a file may well be called "file". */
 static struct str
 operand(struct str s)
 {
@@ -110,27 +93,55 @@ operand(struct str s)
     return s;
 }
 
-static void
+/* The part up to the next comma outside quotes. */
+static bool
+next_item(struct str *rest, struct str *ret)
+{
+    if (!rest->ptr)
+        return false;
+    size_t i = 0;
+    while (i < rest->len && rest->ptr[i] != ',')
+        i = opens_quote(*rest, i) ? skip_quoted(*rest, i) : i + 1;
+    *ret = str_trim(str_sub(*rest, 0, i));
+    *rest = i < rest->len ? str_sub(*rest, i + 1, rest->len) : (struct str){0};
+    return true;
+}
+
+static bool
 parse_todo(struct str rest, struct pilot_step *step)
 {
     struct buf items;
     struct str part;
     buf_init(&items, BUF_MAX);
-    while (str_split(&rest, ',', &part)) {
-        part = str_trim(part);
-        if (items.len && part.len)
+    while (next_item(&rest, &part)) {
+        char *item = unquote(part);
+        for (char *p = item; *p; p++)
+            if (*p == '\n')
+                *p = ' ';
+        if (items.len && *item)
             buf_addc(&items, '\n');
-        buf_add_str(&items, part);
+        buf_adds(&items, item);
+        free(item);
     }
     step->a = buf_take(&items);
+    return step->a[0] != '\0';
 }
 
+/* PATTERN, or PATTERN in FOLDER. */
 static bool
-parse_find(struct str rest, struct pilot_step *step)
+parse_search(struct str rest, struct pilot_step *step)
 {
+    if (word_at(rest, 0, "for"))
+        rest = str_trim(str_sub(rest, 3, rest.len));
     size_t in = find_last_word(rest, "in");
+    if (in == 0)
+        in = (size_t)-1;
     step->a = unquote(str_sub(rest, 0, in == (size_t)-1 ? rest.len : in));
     step->b = in == (size_t)-1 ? NULL : unquote(operand(str_sub(rest, in + 2, rest.len)));
+    if (step->b && !step->b[0]) {
+        free(step->b);
+        step->b = NULL;
+    }
     return step->a[0] != '\0';
 }
 
@@ -175,19 +186,27 @@ static const struct verb {
     {"todo", PILOT_TODO}, {"help", PILOT_HELP},
 };
 
+static const struct verb *
+verb_at(struct str s, size_t i)
+{
+    for (size_t k = 0; k < ARRAY_LEN(verbs); k++)
+        if (word_at(s, i, verbs[k].word))
+            return &verbs[k];
+    return NULL;
+}
+
 static bool
 parse_rest(struct str rest, struct pilot_step *step)
 {
     switch (step->verb) {
     case PILOT_READ:
-    case PILOT_GLOB:
         return parse_operand(rest, step);
     case PILOT_LIST:
-        parse_operand(rest, step);
+        parse_operand(word_at(rest, 0, "in") ? str_sub(rest, 2, rest.len) : rest, step);
         return true;
     case PILOT_FIND:
-        return parse_find(word_at(rest, 0, "for") ? str_trim(str_sub(rest, 3, rest.len)) : rest,
-                          step);
+    case PILOT_GLOB:
+        return parse_search(rest, step);
     case PILOT_RUN:
         step->a = unquote(rest);
         return step->a[0] != '\0';
@@ -196,8 +215,7 @@ parse_rest(struct str rest, struct pilot_step *step)
     case PILOT_WRITE:
         return parse_write(rest, step);
     case PILOT_TODO:
-        parse_todo(rest, step);
-        return step->a[0] != '\0';
+        return parse_todo(rest, step);
     case PILOT_HELP:
         return rest.len == 0;
     case PILOT_UNKNOWN:
@@ -217,11 +235,10 @@ release_step(struct pilot_step *s)
 static struct pilot_step
 parse_step(struct str text)
 {
-    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
-        if (!word_at(text, 0, verbs[i].word))
-            continue;
-        struct pilot_step step = {.verb = verbs[i].verb};
-        struct str rest = str_trim(str_sub(text, strlen(verbs[i].word), text.len));
+    const struct verb *v = verb_at(text, 0);
+    if (v) {
+        struct pilot_step step = {.verb = v->verb};
+        struct str rest = str_trim(str_sub(text, strlen(v->word), text.len));
         if (rest.len && rest.ptr[0] == ':')
             rest = str_trim(str_sub(rest, 1, rest.len));
         if (parse_rest(rest, &step))
@@ -231,11 +248,70 @@ parse_step(struct str text)
     return (struct pilot_step){.verb = PILOT_UNKNOWN, .a = str_dup(text)};
 }
 
-static void
+static struct pilot_step *
 add_step(struct pilot_plan *p, struct str text)
 {
     ARRAY_GROW(p->steps, p->n, p->cap);
-    p->steps[p->n++] = parse_step(text);
+    p->steps[p->n] = parse_step(text);
+    return &p->steps[p->n++];
+}
+
+/* "and" or a comma outside quotes, at or after from; *ret_end: behind it. */
+static size_t
+find_joint(struct str s, size_t from, size_t *ret_end)
+{
+    for (size_t i = from; i < s.len;) {
+        if (opens_quote(s, i)) {
+            i = skip_quoted(s, i);
+            continue;
+        }
+        if (s.ptr[i] == ',' || word_at(s, i, "and")) {
+            *ret_end = i + (s.ptr[i] == ',' ? 1 : 3);
+            return i;
+        }
+        i++;
+    }
+    *ret_end = s.len;
+    return s.len;
+}
+
+/* "read a, b and c": one answer reads them all. What begins with a verb ("read a and list src") is given back: a step of its own. */
+static struct str
+add_reads(struct pilot_plan *p, struct str text, size_t verb_len)
+{
+    size_t at = verb_len, end;
+    bool first = true;
+    while (at < text.len) {
+        size_t to = find_joint(text, at, &end);
+        struct str file = str_trim(str_sub(text, at, to - at));
+        const struct verb *v = first ? NULL : verb_at(file, 0);
+        if (v && file.len > strlen(v->word))
+            return str_sub(text, (size_t)(file.ptr - text.ptr), text.len);
+        if (file.len) {
+            char *one = xasprintf("read %.*s", (int)file.len, file.ptr);
+            add_step(p, str_from(one))->with_previous = !first;
+            free(one);
+            first = false;
+        }
+        at = end;
+    }
+    if (first)
+        add_step(p, text);
+    return (struct str){0};
+}
+
+/* Gives back what is still to be added. */
+static struct str
+add_part(struct pilot_plan *p, struct str text)
+{
+    const struct verb *v = verb_at(text, 0);
+    if (str_is(text, "tour") || str_is(text, "Tour"))
+        pilot_add_tour(p);
+    else if (v && v->verb == PILOT_READ)
+        return add_reads(p, text, strlen(v->word));
+    else
+        add_step(p, text);
+    return (struct str){0};
 }
 
 void
@@ -246,8 +322,10 @@ pilot_parse(struct str prompt, struct pilot_plan *ret)
     while (prompt.len) {
         size_t then = find_word(prompt, "then", 0);
         struct str part = clean(str_sub(prompt, 0, then == (size_t)-1 ? prompt.len : then));
-        if (part.len)
-            add_step(ret, part);
+        if (word_at(part, 0, "please") || word_at(part, 0, "first"))
+            part = clean(str_sub(part, word_at(part, 0, "please") ? 6 : 5, part.len));
+        while (part.len)
+            part = add_part(ret, part);
         prompt =
             then == (size_t)-1 ? (struct str){0} : str_trim(str_sub(prompt, then + 4, prompt.len));
     }

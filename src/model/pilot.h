@@ -1,7 +1,12 @@
 #pragma once
 /*
  * What the offline pilot understands: plain instructions, taken apart into steps. No model, no guessing: a text that is not one of
- * these is answered with what it can do.
+ * these is answered with what it can do. Pure; one thread.
+ *
+ *     pilot_parse(STR("find x in src, then read a.c and b.c"), &plan);   three steps, the last two in one answer
+ *
+ * Steps are joined by "then" (", then", "and then"); "and" joins too where it cannot belong to a text. Quotes ('..', "..", `..`) keep
+ * such words together and are taken off.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,30 +14,37 @@
 #include "base/buf.h"
 
 enum pilot_verb {
-    PILOT_READ,
-    PILOT_LIST,
-    PILOT_FIND,
-    PILOT_GLOB,
-    PILOT_RUN,
-    PILOT_REPLACE,
-    PILOT_WRITE,
-    PILOT_TODO,
+    PILOT_READ,    /* a: file */
+    PILOT_LIST,    /* a: folder, "" the working folder */
+    PILOT_FIND,    /* a: pattern; b: folder or NULL */
+    PILOT_GLOB,    /* a: pattern; b: folder or NULL */
+    PILOT_RUN,     /* a: command */
+    PILOT_REPLACE, /* a: old, b: new, c: file */
+    PILOT_WRITE,   /* a: text, b: file */
+    PILOT_TODO,    /* a: items, one a line */
     PILOT_HELP,
-    PILOT_UNKNOWN
+    PILOT_UNKNOWN /* a: the text */
 };
 
 struct pilot_step {
     enum pilot_verb verb;
-    char *a, *b,
-        *c; /* read: file; list: folder; find: pattern, folder; run: command; replace: old, new, file; write: text, file;
-                        todo: items joined by newlines; unknown: the text */
+    char *a, *b, *c;
+    const char *note;   /* said before it (the tour), or NULL */
+    bool with_previous; /* called in the same answer as the step before */
+    bool is_tour;       /* that it was not allowed or failed is no reason to stop */
+    size_t needs;       /* 1 + index of the step without whose success this one makes no sense; 0: none */
 };
 struct pilot_plan {
     struct pilot_step *steps;
     size_t n, cap;
 };
-/* "find x in src, then read a.c": steps in order; "then" inside quotes does not split. */
 void pilot_parse(struct str prompt, struct pilot_plan *ret);
 void pilot_plan_release(struct pilot_plan *p);
+/* The step as an instruction reads: "read `a.c`". */
+void pilot_step_text(const struct pilot_step *s, struct buf *out);
+/* The file a step is about, or NULL. */
+const char *pilot_step_file(const struct pilot_step *s);
 /* What it understands and how to connect a model, as Markdown. */
 extern const char pilot_help[];
+/* Adds the steps of the tour. */
+void pilot_add_tour(struct pilot_plan *p);

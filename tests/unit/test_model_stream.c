@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "model/anthropic_error.h"
 #include "model/catalog.h"
-#include "model/pilot.h"
 #include "model/provider.h"
 #include "model/sse.h"
 
@@ -224,45 +223,6 @@ catalogue(void **state)
     assert_true(catalog_cost(NULL, &small) < 0);
 }
 
-static void
-pilot_instructions(void **state)
-{
-    static const struct {
-        const char *text, *want;
-    } rows[] = {
-        {"read a.c", "0:a.c"},
-        {"Read the file `a b.c`, then list src", "0:a b.c|1:src"},
-        {"find \"then in\" in src and then run echo 'a then b'", "2:then in:src|4:echo 'a then b'"},
-        {"find x", "2:x"},
-        {"replace return 1; with return 2; in src/parse.c", "5:return 1;:return 2;:src/parse.c"},
-        {"replace \"a with b\" with 'c in d' in f", "5:a with b:c in d:f"},
-        {"write don't go to to notes.txt", "6:don't go to:notes.txt"},
-        {"todo one, two , three", "7:one\ntwo\nthree"},
-        {"help", "8"},
-        {"refactor the parser", "9:refactor the parser"},
-        {"replace a", "9:replace a"},
-        {"", ""},
-        {"then then", ""},
-        {"run", "9:run"},
-    };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct pilot_plan p;
-        struct buf got;
-        buf_init(&got, BUF_MAX);
-        pilot_parse(str_from(rows[i].text), &p);
-        for (size_t k = 0; k < p.n; k++) {
-            const char *parts[] = {p.steps[k].a, p.steps[k].b, p.steps[k].c};
-            buf_addf(&got, "%s%d", k ? "|" : "", (int)p.steps[k].verb);
-            for (int j = 0; j < 3 && parts[j]; j++)
-                buf_addf(&got, ":%s", parts[j]);
-        }
-        assert_string_equal(buf_cstr(&got), rows[i].want);
-        buf_release(&got);
-        pilot_plan_release(&p);
-    }
-}
-
 int
 main(void)
 {
@@ -270,7 +230,6 @@ main(void)
         cmocka_unit_test(sse_at_every_cut),     cmocka_unit_test(sse_is_capped),
         cmocka_unit_test(blocks_are_assembled), cmocka_unit_test(bodies_are_spliced),
         cmocka_unit_test(errors_are_sorted),    cmocka_unit_test(catalogue),
-        cmocka_unit_test(pilot_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
