@@ -267,6 +267,27 @@ core_emit_message(struct core *c, const struct message *m, const char *tool_resu
 }
 
 void
+core_add_reminders(struct core *c, struct message_builder *b)
+{
+    if (c->mode == c->told_mode)
+        return;
+    struct buf text;
+    buf_init(&text, 1024);
+    buf_addf(&text, "<system-reminder>\nThe permission mode is now \"%s\".",
+             perm_mode_shown(c->mode));
+    if (c->mode == PERM_PLAN)
+        buf_adds(&text,
+                 " Only read and search: change nothing, run nothing that changes anything. End "
+                 "with a plan for the person to judge.");
+    else if (c->told_mode == PERM_PLAN)
+        buf_adds(&text, " The restriction to reading is lifted.");
+    buf_adds(&text, "\n</system-reminder>");
+    message_add_text(b, buf_str(&text));
+    buf_release(&text);
+    c->told_mode = c->mode;
+}
+
+void
 core_set_mode(struct core *c, enum perm_mode mode)
 {
     if (mode == PERM_BYPASS && !c->bypass_allowed) {
@@ -274,7 +295,8 @@ core_set_mode(struct core *c, enum perm_mode mode)
         return;
     }
     c->mode = mode;
-    c->mode_scope = SCOPE_CLI; /* the person's own choice, in this session */
+    c->passport.latch_afk |= mode == PERM_AUTO; /* stays until /clear (MISSION C2) */
+    c->mode_scope = SCOPE_CLI;                  /* the person's own choice, in this session */
     struct event *e = event_new(EV_MODE);
     e->u.mode.mode = mode;
     core_emit(c, e);

@@ -54,7 +54,7 @@ struct core {
     char *cwd, *model, *fallback_model;
     const struct model_info *info; /* NULL: not in the catalogue */
     bool on_fallback, trusted, resumed;
-    enum perm_mode mode;
+    enum perm_mode mode, told_mode; /* told_mode: what the model was last told */
     struct file_state *files;
     struct prompt prompt;
     struct usage_meter usage;
@@ -92,6 +92,9 @@ void core_emit_user(struct core *c, const struct message *m, const char *text, b
 void core_emit_message(struct core *c, const struct message *m, const char *tool_results_json);
 /* A note in the journal; a failure is logged, it costs no turn. */
 void core_note(struct core *c, const char *type, const char *subtype, struct str members_json);
+/* What the model has to know since its last message (a changed mode), as text blocks at the end of a user message: the
+ * system prompt stays frozen (MISSION C1, C4). */
+void core_add_reminders(struct core *c, struct message_builder *b);
 /* Writes the passport to the store when it changed. */
 void core_save_passport(struct core *c, enum session_status status, const char *last_error);
 

@@ -130,7 +130,9 @@ struct event {
             bool replayed;
         } block;
         struct {
-            char *json; /* the whole message, API shape */
+            char *
+                json; /* the whole message, API shape: role and content; an answer of the model also has
+                           id, model, stop_reason, usage (no "type") */
             char *uuid;
             bool assistant, hidden, partial;
             char *

@@ -6,7 +6,7 @@
 #include "engine/context.h"
 #include "engine/loop_private.h"
 
-/* The API's message object for stream-json, around the bytes of ours. */
+/* The API's message object for stream-json, around the bytes of ours; its "type" is left to who prints it. */
 static void
 emit_assistant(struct loop *l, const struct round *r, const struct message *m)
 {
@@ -18,7 +18,6 @@ emit_assistant(struct loop *l, const struct round *r, const struct message *m)
     struct str id = stream_blocks_message_id(r->blocks);
     if (id.len)
         jw_kstr(&w, "id", id);
-    jw_kcstr(&w, "type", "message");
     jw_kcstr(&w, "role", "assistant");
     jw_kcstr(&w, "model", l->core->model);
     jw_kraw(&w, "content", json_raw_member(m->json, "content"));
@@ -85,6 +84,7 @@ loop_append_results(struct loop *l, struct err *err)
     bool steer = l->e->n_steer > 0 && cancel_fired(l->turn) == CANCEL_NONE;
     if (steer)
         take_steers(l->e, b);
+    core_add_reminders(c, b);
     struct message *m = message_build(b);
     if (!m) {
         buf_release(&json);

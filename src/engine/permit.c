@@ -186,7 +186,7 @@ add_reasons(const struct decision *d, struct buf *out)
         if (f->verdict != VERDICT_DENY && f->verdict != VERDICT_ASK)
             continue;
         buf_adds(out, sep);
-        if (f->part)
+        if (f->part && !(f->reason && strstr(f->reason, f->part)))
             buf_addf(out, "'%s': ", f->part);
         buf_adds(out, f->reason ? f->reason : "no reason given");
         if (f->rule)

@@ -165,6 +165,12 @@ load_passport(struct core *c, const struct journal_index *ix)
                 usage_read_note(&c->passport, journal_record(ix, i));
     }
     usage_load(&c->usage, &c->passport);
+    /* Back to the folder it was in, if that is still there. */
+    if (c->passport.cwd && str_starts(str_from(c->passport.cwd), c->root) &&
+        fs_is_dir(c->passport.cwd)) {
+        free(c->cwd);
+        c->cwd = xstrdup(c->passport.cwd);
+    }
     buf_release(&b);
     free(key);
 }
@@ -183,6 +189,7 @@ close_session(struct core *c)
     file_state_free(c->files);
     c->files = file_state_new();
     buf_clear(&c->saved_passport);
+    c->told_mode = PERM_DEFAULT;
     memset(&c->usage, 0, sizeof c->usage);
 }
 

@@ -209,6 +209,7 @@ append_prompt(struct core *c, const char *text, struct err *err)
         return err_set(err, ERR_INVALID, "the prompt is empty");
     }
     attach_files(c, b, str_from(text));
+    core_add_reminders(c, b);
     struct message *m = message_build(b);
     if (!m)
         return err_set(err, ERR_LIMIT, "the prompt is too large");

@@ -466,6 +466,28 @@ test_memory_and_named_files_join_the_first_message(void **state)
 }
 
 static void
+test_the_model_is_told_of_a_mode_change_once(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    say(&r, "ok");
+    say(&r, "ok");
+    rig_start(&r);
+    struct op *op = op_new(OP_SET_MODE, NULL);
+    op->mode = PERM_PLAN;
+    engine_post(r.e, op);
+    rig_post(&r, OP_SUBMIT, "one");
+    rig_result(&r);
+    rig_post(&r, OP_SUBMIT, "two");
+    rig_result(&r);
+    const struct scripted_request *q = scripted_request(r.script, 1);
+    assert_non_null(strstr(q->messages[0], "The permission mode is now"));
+    assert_null(strstr(q->messages[2], "The permission mode is now"));
+    rig_end(&r);
+}
+
+static void
 test_a_prompt_that_cannot_be_journalled_is_not_sent(void **state)
 {
     (void)state;
@@ -501,6 +523,7 @@ main(void)
         cmocka_unit_test(test_commands_answer),
         cmocka_unit_test(test_queries_answer_with_json),
         cmocka_unit_test(test_memory_and_named_files_join_the_first_message),
+        cmocka_unit_test(test_the_model_is_told_of_a_mode_change_once),
         cmocka_unit_test(test_a_prompt_that_cannot_be_journalled_is_not_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
