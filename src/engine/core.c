@@ -146,7 +146,7 @@ drop_session(struct core *c)
     buf_clear(&c->saved_passport);
 }
 
-void
+bool
 core_release(struct core *c)
 {
     executor_free(c->executor);
@@ -170,6 +170,7 @@ core_release(struct core *c)
     strv_free(c->disallowed_tools);
     strv_free(c->add_dirs);
     strv_free(c->child_env);
+    return all_back;
 }
 
 /* ---- events ---- */

@@ -69,7 +69,8 @@ struct core {
 /* Everything but the session (core_session_new, core_session_resume). */
 bool core_init(struct core *c, const struct engine_config *cfg, struct queue *out,
                struct waker *wake, struct cancel *cancel, struct err *err) MUST_CHECK;
-void core_release(struct core *c);
+/* False: a tool thread did not come back and still borrows the core and its queue; they must stay where they are. */
+bool core_release(struct core *c);
 
 /* A fresh session under `id` (NULL: made). Its journal is made with the first message. */
 void core_session_new(struct core *c, const char *id);

@@ -133,8 +133,11 @@ engine_publish_id(struct engine *e)
 static void
 free_parts(struct engine *e)
 {
-    core_release(&e->core);
-    queue_free(e->out);
+    bool all_back = core_release(&e->core);
+    if (all_back)
+        queue_free(e->out);
+    else
+        queue_close(e->out);
     waker_release(&e->wake);
     cancel_free(e->cancel);
     for (size_t i = 0; i < e->n_inbox; i++)
@@ -147,7 +150,8 @@ free_parts(struct engine *e)
         free(e->ids[i]);
     free(e->ids);
     pthread_mutex_destroy(&e->lock);
-    free(e);
+    if (all_back)
+        free(e);
 }
 
 static bool
