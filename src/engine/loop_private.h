@@ -41,6 +41,10 @@ enum flow step_stream(struct loop *l, struct round *r);
 enum flow step_tools(struct loop *l, struct round *r);
 enum flow step_decide(struct loop *l, struct round *r);
 
+/* One delta: its events, and the executor's start where a call is complete. */
+void loop_take_delta(struct loop *l, struct round *r, const struct delta *d);
+/* An end always comes, also when the stream does not. */
+void loop_end_open_blocks(struct loop *l, struct round *r);
 /* Mends, builds the request and makes the journal durable; false: the loop ends with l->result->err. */
 bool loop_build_request(struct loop *l, struct round *r);
 int loop_max_tokens(const struct core *c); /* of the next request */

@@ -1,38 +1,11 @@
-#include "engine/permit.h"
-
+/* Judging, parking and answering. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/log.h"
-#include "engine/audit.h"
-#include "engine/core.h"
-#include "engine/permit_settings.h"
-#include "perm/chain.h"
-#include "tools/tool.h"
-
-#define DENIALS_MAX ((size_t)256 << 10)
-
-/* A call that waits for a person. The approval is bound to what was shown: tool, input bytes, folder. */
-struct ask {
-    uint64_t id;
-    char *tool_use_id, *tool, *what, *input, *cwd;
-    char *rules[5];
-    size_t n_rules;
-    int64_t since_ms;
-    struct ask *next;
-};
-
-struct permit {
-    struct core *core;
-    struct permit_settings settings;
-    struct ask *asks;
-    uint64_t last_id;
-    struct buf denials; /* JSON objects, comma-separated */
-    bool audit_failed;
-};
+#include "engine/permit_private.h"
 
 struct permit *
 permit_new(struct core *c)
@@ -161,105 +134,6 @@ permit_is_read_only(struct permit *p, const struct permit_call *call)
     return p->core->seams.bash_read_only(&r.req);
 }
 
-/* ---- words and records ---- */
-
-static char *
-describe(const struct permit *p, const struct permit_call *call)
-{
-    struct buf b;
-    buf_init(&b, 4096);
-    if (call->tool->describe)
-        call->tool->describe(call->input, p->core->cwd, &b);
-    else
-        buf_adds(&b, call->tool->name);
-    return buf_take(&b);
-}
-
-/* Why not, for the model: the findings that speak for the verdict, in words. */
-static void
-add_reasons(const struct decision *d, struct buf *out)
-{
-    buf_adds(out, "permission denied");
-    const char *sep = ": ";
-    for (size_t i = 0; i < d->n_findings; i++) {
-        const struct finding *f = &d->findings[i];
-        if (f->verdict != VERDICT_DENY && f->verdict != VERDICT_ASK)
-            continue;
-        buf_adds(out, sep);
-        if (f->part && !(f->reason && strstr(f->reason, f->part)))
-            buf_addf(out, "'%s': ", f->part);
-        buf_adds(out, f->reason ? f->reason : "no reason given");
-        if (f->rule)
-            buf_addf(out, " (rule %s)", f->rule);
-        sep = "; ";
-    }
-    buf_adds(out, ". Do not try to get around this; choose another way or ask the person.");
-}
-
-static void
-add_denial(struct permit *p, const struct permit_call *call)
-{
-    struct buf one;
-    buf_init(&one, DENIALS_MAX / 4);
-    struct jw w;
-    jw_init(&w, &one);
-    jw_object(&w);
-    jw_kcstr(&w, "tool_name", call->tool->name);
-    jw_kcstr(&w, "tool_use_id", call->id);
-    jw_kraw(&w, "tool_input", call->raw);
-    jw_end(&w);
-    if (!buf_full(&one) && p->denials.len + one.len + 1 <= DENIALS_MAX) {
-        if (p->denials.len)
-            buf_addc(&p->denials, ',');
-        buf_add_str(&p->denials, buf_str(&one));
-    }
-    buf_release(&one);
-}
-
-static void
-audit(struct permit *p, const struct permit_call *call, const struct decision *d, const char *what,
-      const char *who, bool allowed, int64_t waited_ms)
-{
-    const struct core *c = p->core;
-    const struct audit_entry e = {
-        .session_id = c->session_id,
-        .tool_use_id = call->id,
-        .tool = call->tool->name,
-        .what = what,
-        .who = who,
-        .cwd = c->cwd,
-        .input = call->raw,
-        .mode = c->mode,
-        .decision = d,
-        .allowed = allowed,
-        .waited_ms = waited_ms,
-    };
-    struct err err = {0};
-    if (audit_append(c->paths.audit, &e, &err))
-        p->audit_failed = false;
-    else if (!p->audit_failed) {
-        p->audit_failed = true;
-        core_error(p->core, &err, NULL);
-    }
-}
-
-static void
-emit_decided(struct permit *p, const struct permit_call *call, uint64_t ask_id,
-             const struct decision *d, const char *who, bool allowed, int64_t waited_ms)
-{
-    struct event *e = event_new(EV_PERM_DECIDED);
-    e->u.decided.ask_id = ask_id;
-    e->u.decided.tool_use_id = xstrdup(call->id);
-    e->u.decided.tool = xstrdup(call->tool->name);
-    e->u.decided.what = describe(p, call);
-    decision_copy(&e->u.decided.decision, d);
-    e->u.decided.who = xstrdup(who);
-    e->u.decided.allowed = allowed;
-    e->u.decided.waited_ms = waited_ms;
-    audit(p, call, d, e->u.decided.what, who, allowed, waited_ms);
-    core_emit(p->core, e);
-}
-
 /* ---- asks ---- */
 
 static struct ask *
@@ -339,7 +213,7 @@ park(struct permit *p, const struct permit_call *call, const struct decision *d)
     a->id = ++p->last_id;
     a->tool_use_id = xstrdup(call->id);
     a->tool = xstrdup(call->tool->name);
-    a->what = describe(p, call);
+    a->what = permit_describe(p, call);
     a->input = str_dup(call->raw);
     a->cwd = xstrdup(p->core->cwd);
     a->since_ms = clock_mono_ms();
@@ -369,8 +243,8 @@ static enum permit_verdict
 deny(struct permit *p, const struct permit_call *call, const struct decision *d, uint64_t ask_id,
      const char *who, int64_t waited_ms)
 {
-    add_denial(p, call);
-    emit_decided(p, call, ask_id, d, who, false, waited_ms);
+    permit_add_denial(p, call);
+    permit_emit_decided(p, call, ask_id, d, who, false, waited_ms);
     return PERMIT_DENY;
 }
 
@@ -382,11 +256,11 @@ permit_judge(struct permit *p, const struct permit_call *call, struct buf *ret_r
     enum permit_verdict v;
     check(p, call, &d);
     if (d.verdict == VERDICT_DENY) {
-        add_reasons(&d, ret_reason);
+        permit_add_reasons(&d, ret_reason);
         v = deny(p, call, &d, 0, "chain", 0);
     } else if (d.verdict == VERDICT_ALLOW || call->person) {
         /* A person who types a command has decided; only deny rules stand above that. */
-        emit_decided(p, call, 0, &d, call->person ? "person" : "chain", true, 0);
+        permit_emit_decided(p, call, 0, &d, call->person ? "person" : "chain", true, 0);
         v = PERMIT_ALLOW;
     } else {
         *ret_ask = park(p, call, &d);
@@ -464,11 +338,11 @@ say_yes(struct permit *p, const struct op *op, struct ask *a, const struct permi
 {
     int64_t waited = clock_mono_ms() - a->since_ms;
     if (d->verdict == VERDICT_DENY) {
-        add_reasons(d, ret_reason);
+        permit_add_reasons(d, ret_reason);
         return deny(p, call, d, a->id, "chain", waited);
     }
     if (!is_as_shown(p, a, call) && d->verdict != VERDICT_ALLOW) {
-        emit_decided(p, call, a->id, d, "person", false, waited);
+        permit_emit_decided(p, call, a->id, d, "person", false, waited);
         core_notice(p->core, edited
                                  ? "the edited call needs an approval of its own"
                                  : "the working folder changed since it was asked: asking again");
@@ -477,7 +351,7 @@ say_yes(struct permit *p, const struct op *op, struct ask *a, const struct permi
     }
     if (op->perm.answer == PERM_ANSWER_ALWAYS && is_as_shown(p, a, call))
         save_rules(p, call, a);
-    emit_decided(p, call, a->id, d, "person", true, waited);
+    permit_emit_decided(p, call, a->id, d, "person", true, waited);
     return PERMIT_ALLOW;
 }
 
@@ -514,10 +388,10 @@ permit_reconsider(struct permit *p, uint64_t ask_id, const struct permit_call *c
     int64_t waited = clock_mono_ms() - a->since_ms;
     check(p, call, &d);
     if (d.verdict == VERDICT_DENY) {
-        add_reasons(&d, ret_reason);
+        permit_add_reasons(&d, ret_reason);
         v = deny(p, call, &d, a->id, "chain", waited);
     } else if (d.verdict == VERDICT_ALLOW) {
-        emit_decided(p, call, a->id, &d, "chain", true, waited);
+        permit_emit_decided(p, call, a->id, &d, "chain", true, waited);
         v = PERMIT_ALLOW;
     }
     if (v != PERMIT_PARKED)
@@ -545,65 +419,4 @@ permit_abort(struct permit *p, uint64_t ask_id)
     e->u.decided.waited_ms = clock_mono_ms() - a->since_ms;
     core_emit(p->core, e);
     remove_ask(p, a);
-}
-
-/* ---- reports ---- */
-
-void
-permit_begin_submit(struct permit *p)
-{
-    buf_clear(&p->denials);
-}
-
-void
-permit_write_denials(const struct permit *p, struct buf *out)
-{
-    buf_addc(out, '[');
-    buf_add_str(out, buf_str(&p->denials));
-    buf_addc(out, ']');
-}
-
-static void
-write_problem(struct jw *w, const struct config_problem *pr)
-{
-    jw_object(w);
-    jw_kcstr(w, "file", pr->file ? pr->file : "");
-    jw_kint(w, "line", pr->line);
-    jw_kcstr(w, "text", pr->text);
-    jw_end(w);
-}
-
-void
-permit_write_rules(struct permit *p, struct buf *out)
-{
-    permit_settings_refresh(&p->settings, p->core);
-    const struct perm_rules *rs = &p->settings.rules;
-    struct jw w;
-    jw_init(&w, out);
-    jw_object(&w);
-    jw_kcstr(&w, "mode", perm_mode_name(p->core->mode));
-    jw_kbool(&w, "trusted", p->core->trusted);
-    jw_key(&w, "rules");
-    jw_array(&w);
-    for (size_t i = 0; i < rs->n; i++) {
-        const struct perm_rule *r = &rs->rules[i];
-        jw_object(&w);
-        jw_kcstr(&w, "list", verdict_name(r->verdict));
-        jw_kcstr(&w, "rule", r->text);
-        jw_kcstr(&w, "scope", scope_name(r->scope));
-        jw_kcstr(&w, "file", r->file ? r->file : "");
-        jw_kint(&w, "line", r->line);
-        jw_end(&w);
-    }
-    jw_end(&w);
-    jw_key(&w, "problems");
-    jw_array(&w);
-    for (size_t i = 0; i < rs->n_problems; i++)
-        write_problem(&w, &rs->problems[i]);
-    const struct config_problem *cp;
-    size_t n = config_problems(p->settings.config, &cp);
-    for (size_t i = 0; i < n; i++)
-        write_problem(&w, &cp[i]);
-    jw_end(&w);
-    jw_end(&w);
 }

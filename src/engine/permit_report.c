@@ -1,0 +1,166 @@
+/* What a decision leaves behind: words for the model, events, the audit log, the reports of rules and denials. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "engine/permit_private.h"
+
+/* ---- words and records ---- */
+
+char *
+permit_describe(const struct permit *p, const struct permit_call *call)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    if (call->tool->describe)
+        call->tool->describe(call->input, p->core->cwd, &b);
+    else
+        buf_adds(&b, call->tool->name);
+    return buf_take(&b);
+}
+
+/* Why not, for the model: the findings that speak for the verdict, in words. */
+void
+permit_add_reasons(const struct decision *d, struct buf *out)
+{
+    buf_adds(out, "permission denied");
+    const char *sep = ": ";
+    for (size_t i = 0; i < d->n_findings; i++) {
+        const struct finding *f = &d->findings[i];
+        if (f->verdict != VERDICT_DENY && f->verdict != VERDICT_ASK)
+            continue;
+        buf_adds(out, sep);
+        if (f->part && !(f->reason && strstr(f->reason, f->part)))
+            buf_addf(out, "'%s': ", f->part);
+        buf_adds(out, f->reason ? f->reason : "no reason given");
+        if (f->rule)
+            buf_addf(out, " (rule %s)", f->rule);
+        sep = "; ";
+    }
+    buf_adds(out, ". Do not try to get around this; choose another way or ask the person.");
+}
+
+void
+permit_add_denial(struct permit *p, const struct permit_call *call)
+{
+    struct buf one;
+    buf_init(&one, DENIALS_MAX / 4);
+    struct jw w;
+    jw_init(&w, &one);
+    jw_object(&w);
+    jw_kcstr(&w, "tool_name", call->tool->name);
+    jw_kcstr(&w, "tool_use_id", call->id);
+    jw_kraw(&w, "tool_input", call->raw);
+    jw_end(&w);
+    if (!buf_full(&one) && p->denials.len + one.len + 1 <= DENIALS_MAX) {
+        if (p->denials.len)
+            buf_addc(&p->denials, ',');
+        buf_add_str(&p->denials, buf_str(&one));
+    }
+    buf_release(&one);
+}
+
+static void
+audit(struct permit *p, const struct permit_call *call, const struct decision *d, const char *what,
+      const char *who, bool allowed, int64_t waited_ms)
+{
+    const struct core *c = p->core;
+    const struct audit_entry e = {
+        .session_id = c->session_id,
+        .tool_use_id = call->id,
+        .tool = call->tool->name,
+        .what = what,
+        .who = who,
+        .cwd = c->cwd,
+        .input = call->raw,
+        .mode = c->mode,
+        .decision = d,
+        .allowed = allowed,
+        .waited_ms = waited_ms,
+    };
+    struct err err = {0};
+    if (audit_append(c->paths.audit, &e, &err))
+        p->audit_failed = false;
+    else if (!p->audit_failed) {
+        p->audit_failed = true;
+        core_error(p->core, &err, NULL);
+    }
+}
+
+void
+permit_emit_decided(struct permit *p, const struct permit_call *call, uint64_t ask_id,
+                    const struct decision *d, const char *who, bool allowed, int64_t waited_ms)
+{
+    struct event *e = event_new(EV_PERM_DECIDED);
+    e->u.decided.ask_id = ask_id;
+    e->u.decided.tool_use_id = xstrdup(call->id);
+    e->u.decided.tool = xstrdup(call->tool->name);
+    e->u.decided.what = permit_describe(p, call);
+    decision_copy(&e->u.decided.decision, d);
+    e->u.decided.who = xstrdup(who);
+    e->u.decided.allowed = allowed;
+    e->u.decided.waited_ms = waited_ms;
+    audit(p, call, d, e->u.decided.what, who, allowed, waited_ms);
+    core_emit(p->core, e);
+}
+
+/* ---- reports ---- */
+
+void
+permit_begin_submit(struct permit *p)
+{
+    buf_clear(&p->denials);
+}
+
+void
+permit_write_denials(const struct permit *p, struct buf *out)
+{
+    buf_addc(out, '[');
+    buf_add_str(out, buf_str(&p->denials));
+    buf_addc(out, ']');
+}
+
+static void
+write_problem(struct jw *w, const struct config_problem *pr)
+{
+    jw_object(w);
+    jw_kcstr(w, "file", pr->file ? pr->file : "");
+    jw_kint(w, "line", pr->line);
+    jw_kcstr(w, "text", pr->text);
+    jw_end(w);
+}
+
+void
+permit_write_rules(struct permit *p, struct buf *out)
+{
+    permit_settings_refresh(&p->settings, p->core);
+    const struct perm_rules *rs = &p->settings.rules;
+    struct jw w;
+    jw_init(&w, out);
+    jw_object(&w);
+    jw_kcstr(&w, "mode", perm_mode_name(p->core->mode));
+    jw_kbool(&w, "trusted", p->core->trusted);
+    jw_key(&w, "rules");
+    jw_array(&w);
+    for (size_t i = 0; i < rs->n; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        jw_object(&w);
+        jw_kcstr(&w, "list", verdict_name(r->verdict));
+        jw_kcstr(&w, "rule", r->text);
+        jw_kcstr(&w, "scope", scope_name(r->scope));
+        jw_kcstr(&w, "file", r->file ? r->file : "");
+        jw_kint(&w, "line", r->line);
+        jw_end(&w);
+    }
+    jw_end(&w);
+    jw_key(&w, "problems");
+    jw_array(&w);
+    for (size_t i = 0; i < rs->n_problems; i++)
+        write_problem(&w, &rs->problems[i]);
+    const struct config_problem *cp;
+    size_t n = config_problems(p->settings.config, &cp);
+    for (size_t i = 0; i < n; i++)
+        write_problem(&w, &cp[i]);
+    jw_end(&w);
+    jw_end(&w);
+}
