@@ -296,6 +296,18 @@ judge_pattern(struct chain *c, const struct access *a)
 
 /* ---- the whole ---- */
 
+/* What is known of it already names a place that no broad rule speaks of. */
+static bool
+shown_is_secret(const char *shown)
+{
+    static const char *const marks[] = {"/proc/", ".ssh",        ".aws",  ".gnupg",
+                                        ".netrc", "credentials", "shadow"};
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (strstr(shown, marks[i]))
+            return true;
+    return false;
+}
+
 static void
 judge_unknown(struct chain *c, const struct access *a)
 {
@@ -308,7 +320,9 @@ judge_unknown(struct chain *c, const struct access *a)
             c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
             "it %s '%s', which cannot be known before it runs and may be what a deny rule names",
             kinds[a->kind].verb, shown);
-    else if (cover_how(a) == MATCH_NONE || (kinds[a->kind].write && cover_how(a) == MATCH_PREFIX))
+    else if (cover_how(a) == MATCH_NONE ||
+             (cover_how(a) != MATCH_EXACT && shown_is_secret(shown)) ||
+             (kinds[a->kind].write && cover_how(a) == MATCH_PREFIX))
         chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, shown,
                   "it %s '%s', which cannot be known before it runs", kinds[a->kind].verb, shown);
 }
@@ -345,4 +359,57 @@ judge_access(struct chain *c, const struct access *a)
     if (!harmless(&n) && judge_rules(c, &named, &n) && judge_guards(c, &named, &n))
         judge_place(c, &named, &n);
     path_names_release(&n);
+}
+
+/* ---- programs whose effects are not known ---- */
+
+/* These read or write all that lies in a folder they are given. */
+static bool
+takes_trees(const struct perm_leaf *l)
+{
+    static const char *const programs[] = {"tar",  "bsdtar", "gtar",  "zip",         "7z",
+                                           "7za",  "rar",    "rsync", "scp",         "sftp",
+                                           "cpio", "pax",    "ditto", "git-archive", "restic"};
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++)
+        if (leaf_is(l, programs[i]))
+            return true;
+    return false;
+}
+
+static void
+judge_operand(struct chain *c, const struct perm_leaf *l, const char *text, bool tree)
+{
+    struct path_names n;
+    bool own = false;
+    path_names_init(&n, l->cwd ? l->cwd : c->cwd, text, c->fold);
+    for (size_t i = 0; i < n.n; i++) {
+        const char *what = path_protected(c, n.v[i], false, &own);
+        if (!what || !own)
+            continue;
+        chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, text,
+                  "what it does to '%s' is not known: %s", n.v[i], what);
+        break;
+    }
+    struct access a = {.kind = EFFECT_READ_TREE, .path = n.v[0], .shown = text};
+    if (tree && fs_is_dir(n.v[0]))
+        judge_rules(c, &a, &n);
+    path_names_release(&n);
+}
+
+void
+judge_operands(struct chain *c, const struct perm_leaf *l)
+{
+    bool tree = takes_trees(l);
+    for (size_t i = 1; i < l->n_argv; i++) {
+        const struct perm_word *w = &l->argv[i];
+        if (!w->known || !w->text.len || w->text.len >= 4096 ||
+            memchr(w->text.ptr, '\0', w->text.len))
+            continue;
+        char *text = str_dup(w->text), *value = strchr(text, '=');
+        if (text[0] != '-')
+            judge_operand(c, l, text, tree);
+        if (value && value[1])
+            judge_operand(c, l, value + 1, tree);
+        free(text);
+    }
 }

@@ -118,6 +118,8 @@ const char *path_critical(const struct chain *c, const struct access *a, const c
 
 /* access.c */
 void judge_access(struct chain *c, const struct access *a);
+/* The operands of a program whose effects are not known: yare's own files, and trees that hold what a deny rule names. */
+void judge_operands(struct chain *c, const struct perm_leaf *l);
 
 /* repo.c */
 /* Is the repository that git would use in dir the project's own? */

@@ -84,12 +84,13 @@ static const char *
 evaluates_gap(const struct perm_leaf *l)
 {
     static const char *const builtins[] = {
-        "printf", "unset", "read",  "test",   "[",      "[[",      "declare", "typeset", "local",
-        "export", "readonly", "let", "mapfile", "readarray", "getopts", "wait",  "hash",    "enable",
-        "alias",  "bind",  "complete", "compgen", "history", "fc",  "echo",   "cd",      "set",
-        "shopt",  "trap",  "command", "builtin", "type",
+        "printf",    "unset",   "read",   "test",     "[",     "[[",   "declare",
+        "typeset",   "local",   "export", "readonly", "let",   "wait", "mapfile",
+        "readarray", "getopts", "hash",   "enable",   "alias", "bind", "complete",
+        "compgen",   "history", "fc",     "trap",     "shopt",
     };
-    for (size_t i = 0; l->cls == CLASS_DANGER && i < ARRAY_LEN(builtins); i++)
+    for (size_t i = 0; (l->cls == CLASS_DANGER || l->effects_unknown) && i < ARRAY_LEN(builtins);
+         i++)
         if (leaf_is(l, builtins[i]))
             return l->unknown_why ? l->unknown_why : "it evaluates an operand as code";
     return NULL;
@@ -181,7 +182,9 @@ cover_leaf(struct chain *c, size_t i)
         return;
     /* Words that were approved as they stand, and what an opaque wrapper's own rule speaks for. */
     const struct cover *outer = &c->covers[l->wrapper];
-    bool whole = outer->rule.how == MATCH_EXACT || outer->rule.how == MATCH_BLANKET;
+    bool whole = outer->rule.how == MATCH_EXACT || outer->rule.how == MATCH_BLANKET ||
+                 (outer->rule.how == MATCH_PREFIX && l->name_known &&
+                  head_has_word(outer->rule.rule, l->argv[0].text));
     if ((whole || l->role == LEAF_INNER) && outer->rule.how > v->rule.how)
         v->rule = outer->rule;
 }

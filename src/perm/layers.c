@@ -187,6 +187,8 @@ layer_paths(struct chain *c)
 {
     for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
         const struct perm_leaf *l = &c->sh.leaves[i];
+        if (l->effects_unknown)
+            judge_operands(c, l);
         for (size_t k = 0; k < l->n_effects; k++) {
             const struct perm_effect *e = &l->effects[k];
             struct access a = {.kind = e->kind,

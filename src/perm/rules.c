@@ -166,7 +166,10 @@ keep_broken(struct perm_rules *rs, struct str s, struct perm_rule r)
     size_t from = n;
     while (from < end && strchr("([{ \t:", s.ptr[from]))
         from++;
-    while (end > from && strchr(")]} \t*:", s.ptr[end - 1]))
+    size_t close = str_find(s, ')', from);
+    if (close != (size_t)-1)
+        end = close;
+    while (end > from && strchr("]} \t*:", s.ptr[end - 1]))
         end--;
     struct str body = str_sub(s, from, end - from);
     if (!n || rs->n >= RULES_MAX || memchr(body.ptr, '\n', body.len))

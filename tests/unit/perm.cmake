@@ -1,2 +1,6 @@
 add_executable(perm_check_tool unit/perm_check_tool.c)
 target_link_libraries(perm_check_tool PRIVATE yare_perm)
+yare_test(perm_check LINK yare_perm)
+yare_test(perm_rules LINK yare_perm)
+yare_test(perm_paths LINK yare_perm)
+yare_test(perm_chain LINK yare_perm)

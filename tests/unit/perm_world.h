@@ -1,0 +1,77 @@
+#pragma once
+/*
+ * A small world for permission tests: /proj is the project (a git repository, trusted), /home/dev the home, /srv/lib a folder
+ * outside. Paths in texts are moved below a temporary folder. Needs cmocka.h included before.
+ */
+#include "unit/temp_dir.h"
+
+#include "base/json.h"
+#include "perm/check.h"
+
+static inline void
+world_replace(struct buf *out, const char *text, const char *world)
+{
+    static const char *const moved[] = {"/home/dev", "/proj", "/srv/lib"};
+    while (*text) {
+        size_t i = 0;
+        while (i < ARRAY_LEN(moved) && strncmp(text, moved[i], strlen(moved[i])) != 0)
+            i++;
+        if (i < ARRAY_LEN(moved)) {
+            buf_adds(out, world);
+            buf_adds(out, moved[i]);
+            text += strlen(moved[i]);
+        } else {
+            buf_addc(out, *text++);
+        }
+    }
+}
+
+static inline void
+world_link(const char *world, const char *name, const char *target)
+{
+    char *path = fs_join(world, name), *to = fs_join(world, target);
+    assert_int_equal(symlink(to, path), 0);
+    free(path);
+    free(to);
+}
+
+static inline char *
+world_make(void)
+{
+    static const char *const files[] = {
+        "proj/.git/HEAD",
+        "proj/.env",
+        "proj/README.md",
+        "proj/src/x.c",
+        "proj/.yare/settings.json",
+        "proj/vendor/lib/.git/HEAD",
+        "proj/vendor/b/HEAD",
+        "proj/vendor/b/objects/x",
+        "proj/vendor/b/refs/x",
+        "home/dev/.ssh/id_rsa",
+        "srv/lib/x",
+    };
+    char *world = temp_dir_make();
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        temp_file_write(world, files[i], "");
+    world_link(world, "proj/link", "proj/.env");
+    world_link(world, "proj/lnk", "home/dev");
+    world_link(world, "proj/src/lnk", "home/dev");
+    world_link(world, "proj/own", "proj/.yare");
+    return world;
+}
+
+/* The answer lines to these record lines; yours. */
+static inline char *
+world_ask(const char *records, size_t len)
+{
+    char *answer = NULL;
+    size_t n = 0;
+    FILE *in = fmemopen((void *)(uintptr_t)records, len, "r"), *out = open_memstream(&answer, &n);
+    assert_non_null(in);
+    assert_non_null(out);
+    assert_int_equal(perm_check_run(in, out), 0);
+    fclose(in);
+    fclose(out);
+    return answer;
+}

@@ -1,0 +1,528 @@
+/* The chain as a whole: who may lift what, what "always" would save, and properties that hold for any command. */
+#include "unit/tool_cases.h"
+
+#include "unit/perm_world.h"
+
+#include "perm/chain.h"
+
+static char *world, *proj, *home;
+
+static struct cJSON *
+bash_input(const char *command)
+{
+    struct buf b;
+    struct err err;
+    buf_init(&b, BUF_MAX);
+    buf_adds(&b, "{\"command\":");
+    json_quote(&b, str_from(command));
+    buf_addc(&b, '}');
+    struct cJSON *t = json_parse(buf_str(&b), &err);
+    assert_non_null(t);
+    buf_release(&b);
+    return t;
+}
+
+static struct perm_request
+request(const char *tool, const struct cJSON *input, const struct perm_rules *rules)
+{
+    return (struct perm_request){.tool = tool,
+                                 .input = input,
+                                 .rules = rules,
+                                 .root = proj,
+                                 .cwd = proj,
+                                 .home = home,
+                                 .trusted = true,
+                                 .interactive = true,
+                                 .case_insensitive = 0,
+                                 .mode_scope = SCOPE_USER};
+}
+
+static enum verdict
+decide(const char *command, const struct perm_rules *rules, enum perm_mode mode,
+       enum lift *ret_lift)
+{
+    struct decision d;
+    struct cJSON *input = bash_input(command);
+    struct perm_request req = request("Bash", input, rules);
+    req.mode = mode;
+    perm_chain_check(&req, &d);
+    enum verdict v = d.verdict;
+    if (ret_lift)
+        *ret_lift = d.liftable_by;
+    assert_int_not_equal(v, VERDICT_NONE);
+    decision_release(&d);
+    json_free(input);
+    return v;
+}
+
+static void
+test_who_may_lift(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command;
+        enum perm_mode mode;
+        enum verdict want;
+        enum lift lift;
+    } cases[] = {
+        {"make", PERM_DEFAULT, VERDICT_ASK, LIFT_CLASSIFIER},
+        {"make", PERM_AUTO, VERDICT_ASK, LIFT_CLASSIFIER},
+        {"make", PERM_BYPASS, VERDICT_ALLOW, LIFT_NONE},
+        {"ls", PERM_DEFAULT, VERDICT_ALLOW, LIFT_NONE},
+        {"echo x > .git/config", PERM_AUTO, VERDICT_ASK, LIFT_PERSON},
+        {"echo x > .git/config", PERM_BYPASS, VERDICT_ALLOW, LIFT_NONE},
+        {"echo x > .yare/x", PERM_BYPASS, VERDICT_ASK, LIFT_PERSON},
+        {"rm -rf /", PERM_BYPASS, VERDICT_ASK, LIFT_PERSON},
+        {"make", PERM_DONT_ASK, VERDICT_DENY, LIFT_NONE},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        enum lift lift;
+        assert_int_equal(decide(cases[i].command, NULL, cases[i].mode, &lift), cases[i].want);
+        assert_int_equal(lift, cases[i].lift);
+    }
+}
+
+static void
+test_findings_name_their_rule(void **state)
+{
+    (void)state;
+    struct perm_rules rs;
+    struct decision d;
+    perm_rules_init(&rs);
+    assert_true(perm_rules_add(&rs, VERDICT_DENY, "Bash(git push:*)", SCOPE_USER, false,
+                               "/etc/s.json", 12));
+    struct cJSON *input = bash_input("git status && git -C . push origin");
+    struct perm_request req = request("Bash", input, &rs);
+    perm_chain_check(&req, &d);
+    assert_int_equal(d.verdict, VERDICT_DENY);
+    const struct finding *f = NULL;
+    for (size_t i = 0; i < d.n_findings; i++)
+        if (d.findings[i].verdict == VERDICT_DENY)
+            f = &d.findings[i];
+    assert_non_null(f);
+    assert_string_equal(f->layer, "rules");
+    assert_string_equal(f->rule, "Bash(git push:*)");
+    assert_string_equal(f->file, "/etc/s.json");
+    assert_int_equal(f->line, 12);
+    assert_string_equal(f->part, "git -C . push origin");
+    decision_release(&d);
+    json_free(input);
+    perm_rules_release(&rs);
+}
+
+static void
+test_classifier(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *verdict;
+        double confidence;
+        bool interactive;
+        enum verdict want;
+    } cases[] = {
+        {"allow", 0.9, true, VERDICT_ALLOW}, {"allow", 0.79, true, VERDICT_ASK},
+        {"allow", 2, true, VERDICT_ASK},     {"block", 0.1, true, VERDICT_DENY},
+        {"ask", 1, true, VERDICT_ASK},       {"ALLOW", 1, true, VERDICT_ASK},
+        {NULL, 1, true, VERDICT_ASK},        {"error", 1, false, VERDICT_DENY},
+        {"allow", 1, false, VERDICT_ALLOW},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct decision d;
+        struct cJSON *input = bash_input("make");
+        struct perm_request req = request("Bash", input, NULL);
+        req.mode = PERM_AUTO;
+        req.interactive = cases[i].interactive;
+        perm_chain_check(&req, &d);
+        assert_int_equal(d.verdict, VERDICT_ASK);
+        perm_chain_apply_classifier(&d, cases[i].verdict, cases[i].confidence,
+                                    cases[i].interactive);
+        assert_int_equal(d.verdict, cases[i].want);
+        decision_release(&d);
+        json_free(input);
+    }
+}
+
+static void
+test_classifier_lifts_no_persons_ask(void **state)
+{
+    (void)state;
+    struct decision d;
+    struct cJSON *input = bash_input("rm -rf ~");
+    struct perm_request req = request("Bash", input, NULL);
+    req.mode = PERM_AUTO;
+    perm_chain_check(&req, &d);
+    perm_chain_apply_classifier(&d, "allow", 1, true);
+    assert_int_equal(d.verdict, VERDICT_ASK);
+    perm_chain_apply_classifier(&d, "allow", 1, false);
+    assert_int_equal(d.verdict, VERDICT_DENY);
+    decision_release(&d);
+    json_free(input);
+}
+
+static void
+test_layers(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"L1", "L2", "L3",    "L4",   "L5",    "L6",
+                                      "L7", "L8", "rules", "mode", "trust", "hook"};
+    size_t n;
+    const struct perm_layer *layers = perm_chain_layers(&n);
+    assert_int_equal(n, ARRAY_LEN(ids));
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        bool found = false;
+        for (size_t k = 0; k < n; k++)
+            found |= strcmp(layers[k].id, ids[i]) == 0;
+        assert_true(found);
+    }
+}
+
+static void
+test_read_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command;
+        bool want;
+    } cases[] = {{"ls | wc -l", true}, {"git log", true},   {"echo x > y", false},
+                 {"make", false},      {"ls; rm x", false}, {"ls &&", false}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct cJSON *input = bash_input(cases[i].command);
+        struct perm_request req = request("Bash", input, NULL);
+        assert_int_equal(perm_chain_bash_read_only(&req), cases[i].want);
+        json_free(input);
+    }
+}
+
+/* ---- what "always" would save ---- */
+
+static void
+suggested(const char *tool, const struct cJSON *input, struct buf *out)
+{
+    char *rules[5];
+    const char *why = NULL;
+    struct perm_request req = request(tool, input, NULL);
+    size_t n = perm_chain_suggest(&req, rules, &why);
+    assert_true(n > 0 || why);
+    for (size_t i = 0; i < n; i++) {
+        buf_addf(out, "%s%s", i ? ", " : "", rules[i]);
+        free(rules[i]);
+    }
+    if (!n)
+        buf_addf(out, "no: %s", why);
+}
+
+static void
+check_suggestion(const char *command, const char *want)
+{
+    struct buf b;
+    struct cJSON *input = bash_input(command);
+    buf_init(&b, BUF_MAX);
+    suggested("Bash", input, &b);
+    if (strncmp(buf_cstr(&b), want, strcmp(want, "no") == 0 ? 2 : b.len + 1) != 0)
+        fail_msg("%s: %s, should be %s", command, buf_cstr(&b), want);
+    buf_release(&b);
+    json_free(input);
+}
+
+static void
+test_suggest_commands(void **state)
+{
+    (void)state;
+    check_suggestion("npm run test -- --watch", "Bash(npm run test:*)");
+    check_suggestion("npm install left-pad", "Bash(npm install:*)");
+    check_suggestion("git commit -m 'x (y)'", "Bash(git commit:*)");
+    check_suggestion("cargo build 2>&1 | tail -5", "Bash(cargo build:*)");
+    check_suggestion("cd src && cargo build && cargo test",
+                     "Bash(cargo build:*), Bash(cargo test:*)");
+    check_suggestion("timeout 5 make all", "Bash(make all:*)");
+    check_suggestion("foo 'a (b)' c", "Bash(foo 'a \\(b\\)' c)");
+    check_suggestion("npm test > out.txt", "Bash(npm test:*), Edit(/out.txt)");
+    check_suggestion("cat /srv/x", "Read(//srv/x)");
+    check_suggestion("python3 x.py", "no");
+    check_suggestion("bash x.sh", "no");
+    check_suggestion("sudo make", "no");
+    check_suggestion("npx foo", "no");
+    check_suggestion("make $X", "no");
+    check_suggestion("FOO=1 make", "no");
+    check_suggestion("foo 'a*b'", "no");
+    check_suggestion("rm -rf /", "no");
+    check_suggestion("echo x > .git/config", "no");
+    check_suggestion("ls", "no");
+    check_suggestion("a1 x; a2 x; a3 x; a4 x; a5 x; a6 x", "no");
+    check_suggestion("find . -exec rm {} \\;", "no");
+}
+
+static void
+check_tool_suggestion(const char *tool, const char *json, const char *want)
+{
+    struct buf b, moved, wanted;
+    struct err err;
+    buf_init(&b, BUF_MAX);
+    buf_init(&moved, BUF_MAX);
+    buf_init(&wanted, BUF_MAX);
+    world_replace(&moved, json, world);
+    world_replace(&wanted, want, world);
+    struct cJSON *input = json_parse(buf_str(&moved), &err);
+    suggested(tool, input, &b);
+    if (strcmp(want, "no") == 0)
+        assert_int_equal(strncmp(buf_cstr(&b), "no", 2), 0);
+    else
+        assert_string_equal(buf_cstr(&b), buf_cstr(&wanted));
+    json_free(input);
+    buf_release(&b);
+    buf_release(&moved);
+    buf_release(&wanted);
+}
+
+static void
+test_suggest_tools(void **state)
+{
+    (void)state;
+    check_tool_suggestion("Edit", "{\"file_path\":\"/proj/src/x.c\"}", "Edit(/src/**)");
+    check_tool_suggestion("Write", "{\"file_path\":\"/proj/README.md\"}", "Edit(/README.md)");
+    check_tool_suggestion("Write", "{\"file_path\":\"/proj/.git/config\"}", "no");
+    check_tool_suggestion("Write", "{\"file_path\":\"/proj/.yare/x\"}", "no");
+    check_tool_suggestion("Read", "{\"file_path\":\"/srv/lib/x\"}", "Read(//srv/lib/x)");
+    check_tool_suggestion("WebFetch", "{\"url\":\"https://Example.com/a\"}",
+                          "WebFetch(domain:example.com)");
+    check_tool_suggestion("WebFetch", "{\"url\":\"https://a@b\"}", "no");
+    check_tool_suggestion("mcp__a__b", "{}", "mcp__a__b");
+    check_tool_suggestion("Skill", "{\"skill\":\"pdf\"}", "Skill(pdf)");
+    check_tool_suggestion("ExitPlanMode", "{}", "no");
+}
+
+/* ---- properties ---- */
+
+static unsigned seed = 20240229;
+
+static unsigned
+pick(size_t n)
+{
+    seed = seed * 1103515245u + 12345u;
+    return (seed >> 8) % (unsigned)n;
+}
+
+static const char *const commands[] = {
+    "ls",
+    "git status",
+    "git push origin",
+    "rm x",
+    "rm -rf build",
+    "echo hi > out",
+    "cat .env",
+    "cat $X",
+    "npm test",
+    "curl h",
+    "make",
+    "touch a",
+    "cp a b",
+    "git $X",
+    "$X y",
+    "cat src/*.c",
+    "grep -rn x .",
+    "find . -delete",
+    "sed -i s/a/b/ c",
+    "echo \"$(make)\"",
+    "sort -o p q",
+    "cat < .env",
+    "rm -rf /",
+    "tee .git/x",
+    "cat /etc/passwd",
+    "printf x",
+    "git log -p",
+};
+static const char *const allows[] = {
+    "Bash(git:*)",    "Bash(npm test:*)", "Bash(make)",   "Bash(rm:*)", "Bash(cat:*)",
+    "Bash(curl:*)",   "Bash(touch a)",    "Bash(* x)",    "Edit(out)",  "Edit(/**)",
+    "Read(//etc/**)", "Bash(find:*)",     "Bash(sort:*)",
+};
+static const char *const narrows[] = {
+    "Bash(git push:*)",
+    "Bash(rm:*)",
+    "Bash(cu*)",
+    "Read(./.env)",
+    "Edit(out)",
+    "Bash(ls)",
+    "Read(src/**)",
+    "Bash(* y)",
+    "*",
+    "Bash",
+    "Edit",
+    "Bash(git * origin)",
+};
+
+static void
+random_rules(struct perm_rules *rs)
+{
+    perm_rules_init(rs);
+    for (unsigned n = pick(5); n > 0; n--)
+        perm_rules_add(rs, VERDICT_ALLOW, allows[pick(ARRAY_LEN(allows))], SCOPE_USER, false, NULL,
+                       0);
+    for (unsigned n = pick(3); n > 0; n--)
+        perm_rules_add(rs, pick(2) ? VERDICT_ASK : VERDICT_DENY,
+                       narrows[pick(ARRAY_LEN(narrows) - 4)], SCOPE_USER, false, NULL, 0);
+}
+
+static void
+random_command(struct buf *out)
+{
+    static const char *const joins[] = {"; ", " && ", " || ", " | ", "\n", " & "};
+    unsigned n = 1 + pick(3);
+    for (unsigned i = 0; i < n; i++)
+        buf_addf(out, "%s%s", i ? joins[pick(ARRAY_LEN(joins))] : "",
+                 commands[pick(ARRAY_LEN(commands))]);
+}
+
+static enum perm_mode
+random_mode(void)
+{
+    static const enum perm_mode modes[] = {PERM_DEFAULT, PERM_ACCEPT_EDITS, PERM_PLAN, PERM_AUTO,
+                                           PERM_BYPASS};
+    return modes[pick(ARRAY_LEN(modes))];
+}
+
+static void
+test_more_narrowing_never_loosens(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        struct perm_rules rs;
+        struct buf c;
+        buf_init(&c, BUF_MAX);
+        random_rules(&rs);
+        random_command(&c);
+        enum perm_mode mode = random_mode();
+        enum verdict before = decide(buf_cstr(&c), &rs, mode, NULL);
+        const char *more = narrows[pick(ARRAY_LEN(narrows))];
+        assert_true(perm_rules_add(&rs, pick(2) ? VERDICT_ASK : VERDICT_DENY, more, SCOPE_USER,
+                                   false, NULL, 0));
+        if (decide(buf_cstr(&c), &rs, mode, NULL) < before)
+            fail_msg("'%s' got looser by %s", buf_cstr(&c), more);
+        buf_release(&c);
+        perm_rules_release(&rs);
+    }
+}
+
+static void
+test_order_never_matters(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        struct perm_rules rs;
+        struct buf c;
+        enum lift before_lift, lift;
+        buf_init(&c, BUF_MAX);
+        random_rules(&rs);
+        random_command(&c);
+        enum perm_mode mode = random_mode();
+        enum verdict before = decide(buf_cstr(&c), &rs, mode, &before_lift);
+        for (size_t k = 1; k < rs.n; k++) {
+            size_t j = pick(k + 1);
+            struct perm_rule swap = rs.rules[k];
+            rs.rules[k] = rs.rules[j];
+            rs.rules[j] = swap;
+        }
+        enum verdict after = decide(buf_cstr(&c), &rs, mode, &lift);
+        if (after != before || lift != before_lift)
+            fail_msg("'%s' depends on the order of rules", buf_cstr(&c));
+        buf_release(&c);
+        perm_rules_release(&rs);
+    }
+}
+
+/* Whatever a command is put into, it is judged at least as strictly. */
+static void
+test_wrapping_never_loosens(void **state)
+{
+    (void)state;
+    static const char *const frames[] = {
+        "(%s)",
+        "{ %s\n}",
+        "if true; then %s\nfi",
+        "for i in 1; do %s\ndone",
+        "true && %s",
+        "%s; true",
+        "ls | %s",
+        "! %s",
+        "timeout 5 %s",
+        "nice %s",
+        "nohup %s",
+        "sudo %s",
+        "xargs %s",
+        "time %s",
+        "env %s",
+        "%s &",
+        "command %s",
+        "f() { %s\n}; f",
+        "case x in x) %s;; esac",
+        "while true; do %s\nbreak; done",
+    };
+    for (int i = 0; i < 1500; i++) {
+        struct perm_rules rs;
+        struct buf wrapped;
+        const char *c = commands[pick(ARRAY_LEN(commands))],
+                   *frame = frames[pick(ARRAY_LEN(frames))];
+        const char *at = strstr(frame, "%s");
+        buf_init(&wrapped, BUF_MAX);
+        buf_add(&wrapped, frame, (size_t)(at - frame));
+        buf_adds(&wrapped, c);
+        buf_adds(&wrapped, at + 2);
+        random_rules(&rs);
+        enum perm_mode mode = random_mode();
+        if (decide(buf_cstr(&wrapped), &rs, mode, NULL) < decide(c, &rs, mode, NULL))
+            fail_msg("'%s' is looser than '%s' in mode %s", buf_cstr(&wrapped), c,
+                     perm_mode_name(mode));
+        buf_release(&wrapped);
+        perm_rules_release(&rs);
+    }
+}
+
+/* A list is as strict as the strictest of its parts. */
+static void
+test_joining_never_loosens(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 800; i++) {
+        struct perm_rules rs;
+        struct buf both;
+        const char *a = commands[pick(ARRAY_LEN(commands))],
+                   *b = commands[pick(ARRAY_LEN(commands))];
+        static const char *const joins[] = {"; ", " && ", " || ", " | ", "\n"};
+        buf_init(&both, BUF_MAX);
+        buf_addf(&both, "%s%s%s", a, joins[pick(ARRAY_LEN(joins))], b);
+        random_rules(&rs);
+        enum perm_mode mode = random_mode();
+        enum verdict va = decide(a, &rs, mode, NULL), vb = decide(b, &rs, mode, NULL);
+        if (decide(buf_cstr(&both), &rs, mode, NULL) < (va > vb ? va : vb))
+            fail_msg("'%s' is looser than its parts", buf_cstr(&both));
+        buf_release(&both);
+        perm_rules_release(&rs);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_may_lift),
+        cmocka_unit_test(test_findings_name_their_rule),
+        cmocka_unit_test(test_classifier),
+        cmocka_unit_test(test_classifier_lifts_no_persons_ask),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_suggest_commands),
+        cmocka_unit_test(test_suggest_tools),
+        cmocka_unit_test(test_more_narrowing_never_loosens),
+        cmocka_unit_test(test_order_never_matters),
+        cmocka_unit_test(test_wrapping_never_loosens),
+        cmocka_unit_test(test_joining_never_loosens),
+    };
+    world = world_make();
+    proj = fs_join(world, "proj");
+    home = fs_join(world, "home/dev");
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(proj);
+    free(home);
+    temp_dir_remove(world);
+    return failed;
+}
