@@ -321,7 +321,7 @@ approval_key(struct approval *a, const struct view *v, int key, struct str typed
     bool field = a->typing_reason || a->editing;
     if (!ask || ((key & (KM_CTRL | KM_ALT)) && !field))
         return NULL;
-    if (key != YK_ESC && now_ms - a->shown_since_ms < GUARD_MS) {
+    if (key != YK_ESC && (!a->focused || now_ms - a->shown_since_ms < GUARD_MS)) {
         *ret_used = key < KEY_NAMED || key == YK_ENTER || key == YK_PASTE;
         return NULL;
     }

@@ -352,6 +352,10 @@ approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct
                       .focus = focus,
                       .ascii = ascii,
                       .now_ms = now_ms};
+    /* who types into the prompt while the focus moves here must not answer by that */
+    if (focus && !a->focused)
+        a->shown_since_ms = now_ms;
+    a->focused = focus;
     if (r.w < 1 || r.h < 1)
         return;
     if (!s.ask) {

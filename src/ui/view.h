@@ -114,7 +114,8 @@ bool transcript_at_end(const struct transcript *t);
 struct approval {
     uint64_t shown;          /* ask id; never changes under the person */
     uint64_t serial;         /* of the ask that is shown; 0: none */
-    int64_t shown_since_ms;  /* keys within 300 ms of this are ignored */
+    int64_t shown_since_ms;  /* keys within 300 ms of this are ignored: since it is shown in a pane that has the focus */
+    bool focused;            /* it was drawn with the focus */
     bool why, confirm_always, typing_reason, diff_open, editing;
     bool folded;             /* set by drawing: something of it was not on the screen, "always" is not offered */
     struct field field;      /* the reason, or the command being edited */

@@ -184,19 +184,37 @@ compare(const char *path, struct str have)
 }
 
 static void
+screen_init(struct screen *s, int w, int h)
+{
+    *s = (struct screen){.clock = {.mono_us = 1000000000, .wall_ms = 1000}};
+    clock_set_fake(&s->clock);
+    view_init(&s->view);
+    approval_init(&s->approval);
+    s->transcript = transcript_new();
+    canvas_init(&s->canvas, w, h);
+}
+
+static void
+screen_release(struct screen *s)
+{
+    canvas_release(&s->canvas);
+    transcript_free(s->transcript);
+    approval_release(&s->approval);
+    view_release(&s->view);
+    free(s->prompt);
+    clock_set_fake(NULL);
+}
+
+static void
 run_screen(const char *name, int w, int h)
 {
-    struct screen s = {.clock = {.mono_us = 1000000000, .wall_ms = 1000}};
+    struct screen s;
     struct buf text, dump;
     struct str rest, line;
     char path[512];
     int number = 0;
 
-    clock_set_fake(&s.clock);
-    view_init(&s.view);
-    approval_init(&s.approval);
-    s.transcript = transcript_new();
-    canvas_init(&s.canvas, w, h);
+    screen_init(&s, w, h);
     buf_init(&text, BUF_MAX);
     buf_init(&dump, BUF_MAX);
     snprintf(path, sizeof path, "%s/screens/%s.jsonl", TEST_DIR, name);
@@ -214,12 +232,47 @@ run_screen(const char *name, int w, int h)
     compare(path, buf_str(&dump));
     buf_release(&dump);
     buf_release(&text);
-    canvas_release(&s.canvas);
-    transcript_free(s.transcript);
-    approval_release(&s.approval);
-    view_release(&s.view);
-    free(s.prompt);
-    clock_set_fake(NULL);
+    screen_release(&s);
+}
+
+/* All lines of all lists in any order, drawn at any size: nothing crashes, nothing is drawn outside. */
+static void
+any_order_at_any_size(void **state)
+{
+    (void)state;
+    char *lines[4096];
+    size_t n = 0;
+    unsigned seed = 5;
+    struct screen s;
+    DIR *d = opendir(TEST_DIR "/screens");
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        char path[512];
+        struct buf text;
+        struct str rest, line;
+        if (!str_ends(str_from(e->d_name), ".jsonl"))
+            continue;
+        snprintf(path, sizeof path, "%s/screens/%s", TEST_DIR, e->d_name);
+        buf_init(&text, BUF_MAX);
+        read_whole(path, &text);
+        rest = buf_str(&text);
+        while (n < ARRAY_LEN(lines) && str_split(&rest, '\n', &line))
+            if (line.len)
+                lines[n++] = str_dup(line);
+        buf_release(&text);
+    }
+    closedir(d);
+    screen_init(&s, 80, 24);
+    for (int i = 0; i < 3000; i++) {
+        seed = seed * 1103515245u + 12345u;
+        apply_line(&s, str_from(lines[(seed >> 8) % n]), "noise", i);
+        if (i % 4 == 0)
+            canvas_resize(&s.canvas, (int)(seed >> 10) % (i % 8 ? 12 : 130) + 1, (int)(seed >> 20) % (i % 8 ? 6 : 40) + 1);
+        draw(&s);
+    }
+    screen_release(&s);
+    while (n)
+        free(lines[--n]);
 }
 
 static void
@@ -248,6 +301,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_screens_are_as_recorded),
+        cmocka_unit_test(any_order_at_any_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

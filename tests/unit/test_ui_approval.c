@@ -144,6 +144,26 @@ early_keys_do_nothing(void **state)
     assert_true(used);
 }
 
+/* The focus comes to a request that was on the screen for long, just when a word is begun. */
+static void
+the_focus_starts_the_wait_too(void **state)
+{
+    (void)state;
+    ask(1, "ls", "[]", "[]");
+    approval_sync(&a, &v, now);
+    approval_draw(&a, &v, &c, (struct rect){0, 0, 44, 14}, false, false, now);
+    now += 60000;
+    assert_null(approval_key(&a, &v, 'y', STR(""), now, &used)); /* not yet drawn with the focus */
+    assert_true(used);
+    draw();
+    now += 200;
+    assert_null(approval_key(&a, &v, 'y', STR(""), now, &used));
+    assert_true(used);
+    now += 100;
+    op_free(approval_key(&a, &v, 'y', STR(""), now, &used));
+    assert_int_equal(a.shown, 0);
+}
+
 static void
 without_a_request_keys_pass(void **state)
 {
@@ -448,6 +468,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         T(the_answer_goes_to_what_is_shown),
         T(early_keys_do_nothing),
+        T(the_focus_starts_the_wait_too),
         T(without_a_request_keys_pass),
         T(esc_never_answers),
         T(always_is_shown_first),
