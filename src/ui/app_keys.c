@@ -25,6 +25,9 @@ set_focus(struct app *a, enum pane pane)
     a->focus = pane;
     a->line = LINE_PROMPT;
     a->selected = 0;
+    /* Who went there by a key means the next key for it: the guard is for a focus that came by itself. */
+    if (pane == PANE_APPROVAL)
+        a->approval.focused = true;
 }
 
 static void

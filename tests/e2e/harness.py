@@ -128,6 +128,13 @@ class Screen:
         self.wait_for(re.escape(text[-10:]))
         self.keys("Enter")
 
+    def answer(self, key):
+        """Answers the request in the permission pane.  Keys within 300 ms after a new one took the pane are ignored, so this waits
+        until the pane says that it stands there for a second."""
+        self.wait_for(r"waited [1-9]")
+        self.keys("M-3")
+        self.type(key)
+
     def text(self):
         return self.tmux("capture-pane", "-p")
 

@@ -111,7 +111,7 @@ def signals():
     for sig, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         w = World()
         p = subprocess.Popen([YARE, "-p", "--allowedTools", "Bash", "--output-format", "stream-json",
-                              "run echo begun > begun; sleep 987"], cwd=w.project, env=w.env, stdout=subprocess.PIPE,
+                              "run touch begun; sleep 987"], cwd=w.project, env=w.env, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)
         wait_until(lambda: w.exists("begun"), "the command to begin")
         p.send_signal(sig)
