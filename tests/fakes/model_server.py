@@ -1,122 +1,195 @@
 #!/usr/bin/env python3
-"""A loopback model server for tests: speaks the streaming Messages API from a script, checks that what it is sent is legal.
+"""A loopback model server for tests: speaks the streaming Messages API from a script and checks that what it is sent is legal.
 
-  model_server.py --script FILE --log FILE [--port 0] [--dribble BYTES] [--max-seconds N]
+  model_server.py --script FILE --log FILE [--port 0] [--dribble BYTES] [--tokens-per-second N] [--no-extension] [--max-seconds N]
 
-Prints "listening on PORT" first; ends when standard input closes (or after --max-seconds).  The log gets one JSON line a request:
-{"n", "path", "headers", "body", "illegal": reason or null}.  An illegal request is answered 400.
+Its port is the first line on standard output; it ends when standard input closes (or after --max-seconds).  Standard library only,
+Python 3.9 or later; a thread for each connection.
 
-The script is {"responses": [RESPONSE, ...], "match": [{"if": WORD, "then": RESPONSE}, ...]}.  A request is answered by the first
-`match` row whose WORD is in its last user message (rows come before the list; each row is used once unless "again" is true), else by
-the next response of the list; past its end the last one is used again.  A RESPONSE is a list of steps:
-  {"text": "..."}  {"thinking": "...", "signature": "..."}  {"tool_use": {"id"?, "name", "input"}}
+The log gets one JSON line a request: {"n", "path", "headers", "body", "illegal": reason or null}.  An illegal request is answered 400
+with the reason.  Legal is: the first role is the user's, roles take turns, each tool_use is answered in the very next message, results
+first, no empty text, ids and names that the API takes, at most four cache_control marks and none on thinking; and tools, system and
+messages extend byte for byte those of the request before in the same conversation (the one that begins with the same message),
+cache_control and top-level scalars aside.  --no-extension, or "extension": false in the script, drops that last check: for folds,
+rewinds and forks, which change the past on purpose.
+
+The script is {"responses": [RESPONSE, ...], "match": [ROW, ...], "extension": true}.  A request is answered by the first `match` row
+that fits, else by the next response of the list; past its end the last one is used again.  A ROW is used once unless it says "again":
+  {"if": WORD, "then": RESPONSE}           WORD stands somewhere in the last user message
+  {"tool_result": true, "then": RESPONSE}  the last user message has a tool_result (false: it has none)
+  {"text": WORD, "then": RESPONSE}         WORD stands in a text block of the last user message
+  {"model": WORD, "then": RESPONSE}        WORD stands in the model's name
+Several conditions in one row must all hold.
+
+A RESPONSE is a list of steps:
+  {"text": "..."}        {"thinking": "...", "signature": "..."}       {"redacted_thinking": "data"}
+  {"tool_use": {"id"?, "name", "input"}}   the input an object, or a string to be sent as it is (broken JSON, "")
   {"generate": {"tokens": n, "seed": s}}   long Markdown, the same for the same seed
-  {"delay_ms": n}  pause      {"ping": true}     {"raw": "bytes as they are"}
-  {"usage": {...}} of the message   {"stop_reason": "..."}  (default: tool_use where a tool was called, else end_turn)
-  {"cut": true}    close the connection here        {"error": {"type", "message"}}   an error event after 200
-  {"status": 529, "headers": {...}, "body": {...}}  instead of a stream (first step)
-  {"tokens_per_second": n}  pace of what follows
+  {"delay_ms": n}        {"ping": true}    {"raw": "bytes as they are"}
+  {"usage": {...}}       of the message    {"stop_reason": "..."}   default: tool_use where a tool was called, else end_turn
+  {"cut": true}          closes the connection in the middle ("reset": with a TCP reset; "clean": ends the response as if it were whole)
+  {"error": {"type", "message"}}           an error event after 200, and the end
+  {"status": 529, "headers": {...}, "body": {...} or "text"}   instead of a stream (delays may come before it)
+  {"tokens_per_second": n}                 the pace of what follows (0: at once)
+
+POST /v1/messages/count_tokens is answered with an estimate and not logged.
 """
 import argparse
 import http.server
 import json
+import os
 import random
 import re
+import socket
+import struct
 import sys
 import threading
 import time
 
 WORDS = ("parser token stream buffer window engine cache module thread event queue reads writes keeps finds lists the a each of "
          "with into over and when").split()
+STEPS = ("text thinking redacted_thinking tool_use generate delay_ms ping raw usage stop_reason cut error status "
+         "tokens_per_second").split()
+CONDITIONS = ("if", "tool_result", "text", "model")
+IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
 
 
-def strip_cache(value):
-    """The value without cache_control marks, which move from request to request."""
-    if isinstance(value, dict):
-        return {k: strip_cache(v) for k, v in value.items() if k != "cache_control"}
-    if isinstance(value, list):
-        return [strip_cache(v) for v in value]
-    return value
+# ---- is it legal? ----
+
+def blocks_of(message):
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def legality(body):
-    """Why the request is illegal, or None."""
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:
-        return "no messages"
-    if messages[0]["role"] != "user":
-        return "the first message is not the user's"
-    marks = json.dumps(body).count('"cache_control"')
-    if marks > 4:
-        return "%d cache breakpoints" % marks
+def fault_of_block(b, marks):
+    """Why one block cannot be sent, or None; counts its cache mark."""
+    kind = b["type"]
+    if "cache_control" in b:
+        marks.append(kind)
+        if kind in ("thinking", "redacted_thinking"):
+            return "a cache mark on " + kind
+    if kind == "text" and not b["text"].strip():
+        return "an empty text block"
+    if kind == "thinking" and not b.get("signature"):
+        return "thinking without its signature"
+    if kind == "tool_use" and not IDENTIFIER.match(b["id"]):
+        return "the tool_use id %r" % b["id"]
+    if kind == "tool_use" and not isinstance(b["input"], dict):
+        return "a tool_use whose input is no object"
+    if kind == "tool_result":
+        inner = b.get("content")
+        if inner in ("", []):
+            return "an empty result"
+        for part in inner if isinstance(inner, list) else []:
+            fault = fault_of_block(part, marks)
+            if fault:
+                return "in a result: " + fault
+    return None
+
+
+def fault_of_messages(messages, marks):
     open_ids, seen = [], set()
     for i, m in enumerate(messages):
-        blocks = m["content"]
-        if isinstance(blocks, str):
-            blocks = [{"type": "text", "text": blocks}]
+        blocks = blocks_of(m)
+        if m["role"] not in ("user", "assistant"):
+            return "message %d has the role %r" % (i, m["role"])
+        if set(m) != {"role", "content"}:
+            return "message %d has more than role and content: %s" % (i, sorted(m))
+        if i == 0 and m["role"] != "user":
+            return "the first message is not the user's"
         if not blocks:
             return "message %d is empty" % i
         if i and messages[i - 1]["role"] == m["role"]:
             return "message %d has the role of the one before" % i
         results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
-        if open_ids and (m["role"] != "user" or sorted(results) != sorted(open_ids)):
+        if sorted(results) != sorted(open_ids):
             return "message %d answers %s, open were %s" % (i, results, open_ids)
-        if results and not open_ids:
-            return "message %d answers calls that are not open: %s" % (i, results)
         kinds = [b["type"] == "tool_result" for b in blocks]
         if kinds != sorted(kinds, reverse=True):
             return "message %d: results do not come first" % i
         for b in blocks:
-            if b["type"] == "text" and not b["text"].strip():
-                return "message %d has an empty text block" % i
-            if b["type"] == "tool_result" and b.get("content") in ("", []):
-                return "message %d has an empty result" % i
-        open_ids = [b["id"] for b in blocks if b["type"] == "tool_use"] if m["role"] == "assistant" else []
+            fault = fault_of_block(b, marks)
+            if fault:
+                return "message %d has %s" % (i, fault)
+        open_ids = [b["id"] for b in blocks if b["type"] == "tool_use"]
+        if open_ids and m["role"] != "assistant":
+            return "message %d calls tools and is the user's" % i
         if len(set(open_ids)) != len(open_ids) or seen & set(open_ids):
             return "message %d repeats a tool_use id" % i
         seen |= set(open_ids)
-    if open_ids:
-        return "the last message leaves calls open: %s" % open_ids
-    names = [t["name"] for t in body.get("tools", [])]
+    return "the last message leaves calls open: %s" % open_ids if open_ids else None
+
+
+def fault_of_body(body):
+    """Why the request is illegal, or None."""
+    if not isinstance(body.get("messages"), list) or not body["messages"]:
+        return "no messages"
+    for key in ("model", "max_tokens"):
+        if not body.get(key):
+            return "no " + key
+    budget = (body.get("thinking") or {}).get("budget_tokens", 0)
+    if budget and not 1024 <= budget < body["max_tokens"]:
+        return "budget_tokens %d with max_tokens %d" % (budget, body["max_tokens"])
+    marks = []
+    fault = fault_of_messages(body["messages"], marks)
+    if fault:
+        return fault
+    for b in body["system"] if isinstance(body.get("system"), list) else []:
+        fault = fault_of_block(b, marks)
+        if fault:
+            return "the system prompt has " + fault
+    tools = body.get("tools", [])
+    names = [t["name"] for t in tools]
+    marks += ["tool" for t in tools if "cache_control" in t]
     if len(set(names)) != len(names):
         return "a tool is listed twice"
-    for key in ("model", "max_tokens"):
-        if key not in body:
-            return "no " + key
-    return None
+    for name in names:
+        if not IDENTIFIER.match(name):
+            return "the tool name %r" % name
+    return "%d cache breakpoints" % len(marks) if len(marks) > 4 else None
+
+
+def members(text, at):
+    """The raw bytes of the members of the array or object that begins at `at`: (key or None, bytes) each."""
+    decoder, found = json.JSONDecoder(), []
+    space = re.compile(r"[ \t\r\n]*")
+    is_object = text[at] == "{"
+    at = space.match(text, at + 1).end()
+    while text[at] not in "]}":
+        key = None
+        if is_object:
+            key, at = decoder.raw_decode(text, at)
+            at = space.match(text, at).end() + 1  # the colon
+            at = space.match(text, at).end()
+        _, end = decoder.raw_decode(text, at)
+        found.append((key, text[at:end]))
+        at = space.match(text, end).end()
+        if text[at] == ",":
+            at = space.match(text, at + 1).end()
+    return found
 
 
 def raw_parts(text):
     """The bytes of tools, system and each message as they stand in the body, cache marks taken out."""
-    text = text.replace(',"cache_control":{"type":"ephemeral"}', "")
-    decoder, parts = json.JSONDecoder(), {}
-    for key in ("tools", "system"):
-        at = re.search(r'[{,]"%s":' % key, text)
-        if at:
-            _, end = decoder.raw_decode(text, at.end())
-            parts[key] = text[at.end():end]
-    at = text.index('"messages":[') + len('"messages":[')
-    parts["messages"] = []
-    while text[at] != "]":
-        if text[at] == ",":
-            at += 1
-        _, end = decoder.raw_decode(text, at)
-        parts["messages"].append(text[at:end])
-        at = end
-    return parts
+    text = re.sub(r',"cache_control":\{"type":"ephemeral"(,"ttl":"\w+")?\}', "", text)
+    top = dict(members(text, 0))
+    return {"tools": top.get("tools"), "system": top.get("system"), "messages": [m for _, m in members(top["messages"], 0)]}
 
 
-def extends(before, now):
+def fault_of_extension(before, now):
     """Why the request does not extend the one before byte for byte, or None."""
     for key in ("tools", "system"):
-        if before.get(key) != now.get(key):
+        if before[key] != now[key]:
             return key + " changed"
-    n = len(before["messages"])
-    for i in range(n):
-        if i >= len(now["messages"]) or now["messages"][i] != before["messages"][i]:
-            return "message %d changed" % i
+    for i, m in enumerate(before["messages"]):
+        if i >= len(now["messages"]):
+            return "message %d is gone" % i
+        if now["messages"][i] != m:
+            return "message %d changed: %.300s was %.300s" % (i, now["messages"][i], m)
     return None
 
+
+# ---- what to answer ----
 
 def markdown(tokens, seed):
     """About that many tokens of Markdown, four characters each."""
@@ -136,158 +209,250 @@ def markdown(tokens, seed):
     return "".join(out)
 
 
+def check_script(script):
+    """Stops with a word on a script that cannot be meant."""
+    def response(where, steps):
+        if not isinstance(steps, list):
+            sys.exit("%s: a response is a list of steps" % where)
+        for s in steps:
+            if not isinstance(s, dict) or not any(k in STEPS for k in s):
+                sys.exit("%s: unknown step %r" % (where, s))
+    for i, r in enumerate(script.get("responses", [])):
+        response("responses[%d]" % i, r)
+    for i, m in enumerate(script.get("match", [])):
+        if not any(k in CONDITIONS for k in m):
+            sys.exit("match[%d] has no condition" % i)
+        response("match[%d]" % i, m.get("then"))
+
+
+class Cut(Exception):
+    """The response ends here, in the middle."""
+
+
 class Answer:
     """Writes one response's steps as server-sent events."""
 
-    def __init__(self, wfile, dribble):
-        self.wfile, self.dribble = wfile, dribble
-        self.index, self.pace, self.usage, self.stop = 0, 0, {}, None
+    def __init__(self, send, dribble, pace):
+        self.send, self.dribble, self.pace = send, dribble, pace
+        self.index, self.usage, self.stop, self.due = 0, {}, None, time.monotonic()
 
     def write(self, data):
         if isinstance(data, str):
-            data = data.encode()
-        step = self.dribble or len(data)
-        for at in range(0, len(data), step or 1):
-            self.wfile.write(data[at:at + step])
-            self.wfile.flush()
+            data = data.encode("utf-8", "surrogateescape")
+        step = self.dribble or len(data) or 1
+        for at in range(0, len(data), step):
+            self.send(data[at:at + step])
 
     def event(self, name, value):
         self.write("event: %s\ndata: %s\n\n" % (name, json.dumps(dict({"type": name}, **value), ensure_ascii=False)))
 
-    def block(self, start, deltas):
+    def wait(self, text):
+        """Sleeps to an absolute time, so that the pace holds over the whole answer."""
+        if not self.pace:
+            return
+        self.due = max(self.due, time.monotonic() - 1) + len(text) / 4.0 / self.pace
+        time.sleep(max(0, self.due - time.monotonic()))
+
+    def block(self, start, kind="", key="", pieces=()):
         self.event("content_block_start", {"index": self.index, "content_block": start})
-        for d in deltas:
-            if self.pace:
-                time.sleep(1.0 / self.pace)
-            self.event("content_block_delta", {"index": self.index, "delta": d})
+        for p in pieces:
+            self.wait(p)
+            self.event("content_block_delta", {"index": self.index, "delta": {"type": kind, key: p}})
+
+    def stop_block(self):
         self.event("content_block_stop", {"index": self.index})
         self.index += 1
 
+    def text(self, text):
+        self.block({"type": "text", "text": ""}, "text_delta", "text", [p for p in re.findall(r"\S{0,12}\s?|\s", text) if p])
+        self.stop_block()
+
+    def thinking(self, text, signature):
+        self.block({"type": "thinking", "thinking": "", "signature": ""}, "thinking_delta", "thinking",
+                   re.findall(r".{1,9}", text, re.S))
+        self.event("content_block_delta", {"index": self.index, "delta": {"type": "signature_delta", "signature": signature}})
+        self.stop_block()
+
+    def tool_use(self, use, n):
+        text = use["input"] if isinstance(use["input"], str) else json.dumps(use["input"], ensure_ascii=False)
+        self.stop = self.stop or "tool_use"
+        self.block({"type": "tool_use", "id": use.get("id", "toolu_%d_%d" % (n, self.index)), "name": use["name"], "input": {}},
+                   "input_json_delta", "partial_json", re.findall(r".{1,11}", text, re.S))
+        self.stop_block()
+
     def step(self, s, n):
-        """False: the connection is to be cut."""
         if "delay_ms" in s:
             time.sleep(s["delay_ms"] / 1000.0)
-        elif "text" in s or "generate" in s:
-            text = s["text"] if "text" in s else markdown(s["generate"]["tokens"], s["generate"].get("seed", 1))
-            self.block({"type": "text", "text": ""},
-                       [{"type": "text_delta", "text": p} for p in re.findall(r"\S{0,12}\s?|\s", text) if p])
+        elif "text" in s:
+            self.text(s["text"])
+        elif "generate" in s:
+            self.text(markdown(s["generate"]["tokens"], s["generate"].get("seed", 1)))
         elif "thinking" in s:
-            self.block({"type": "thinking", "thinking": "", "signature": ""},
-                       [{"type": "thinking_delta", "thinking": p} for p in re.findall(r".{1,9}", s["thinking"], re.S)] +
-                       [{"type": "signature_delta", "signature": s.get("signature", "c2ln")}])
+            self.thinking(s["thinking"], s.get("signature", "c2ln"))
+        elif "redacted_thinking" in s:
+            self.block({"type": "redacted_thinking", "data": s["redacted_thinking"]})
+            self.stop_block()
         elif "tool_use" in s:
-            use = s["tool_use"]
-            text = use["input"] if isinstance(use["input"], str) else json.dumps(use["input"], ensure_ascii=False)
-            self.stop = self.stop or "tool_use"
-            self.block({"type": "tool_use", "id": use.get("id", "toolu_%d_%d" % (n, self.index)), "name": use["name"], "input": {}},
-                       [{"type": "input_json_delta", "partial_json": p} for p in re.findall(r".{1,11}", text, re.S)])
+            self.tool_use(s["tool_use"], n)
         elif "ping" in s:
             self.event("ping", {})
         elif "raw" in s:
             self.write(s["raw"])
         elif "error" in s:
             self.event("error", {"error": s["error"]})
-            return False
+            raise Cut("clean")
         elif "cut" in s:
-            return False
-        elif "usage" in s:
-            self.usage = s["usage"]
-        elif "stop_reason" in s:
-            self.stop = s["stop_reason"]
+            raise Cut(s["cut"])
         elif "tokens_per_second" in s:
             self.pace = s["tokens_per_second"]
-        return True
 
     def run(self, steps, n, model):
         for s in steps:
-            if "usage" in s:
-                self.usage = s["usage"]
-            if "stop_reason" in s:
-                self.stop = s["stop_reason"]
-        start = dict({"input_tokens": 100, "output_tokens": 1, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
-                     **{k: v for k, v in self.usage.items() if k != "output_tokens"})
+            self.usage = s.get("usage", self.usage)
+            self.stop = s.get("stop_reason", self.stop)
+        usage = dict({"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
+                     **self.usage)
         self.event("message_start", {"message": {"id": "msg_%d" % n, "type": "message", "role": "assistant", "model": model,
-                                                 "content": [], "stop_reason": None, "usage": start}})
+                                                 "content": [], "stop_reason": None, "usage": dict(usage, output_tokens=1)}})
         for s in steps:
-            if not self.step(s, n):
-                return
-        self.event("message_delta", {"delta": {"stop_reason": self.stop or "end_turn", "stop_sequence": None},
-                                     "usage": {"output_tokens": self.usage.get("output_tokens", 20)}})
+            self.step(s, n)
+        self.event("message_delta", {"delta": {"stop_reason": self.stop or "end_turn", "stop_sequence": None}, "usage": usage})
         self.event("message_stop", {})
 
 
 class State:
-    def __init__(self, script, log, dribble):
-        self.responses, self.matches = script.get("responses", []), [dict(m) for m in script.get("match", [])]
-        self.log, self.dribble = open(log, "a"), dribble
+    """The script and what was asked so far; one lock guards all of it."""
+
+    def __init__(self, script, log, extension):
+        self.responses, self.matches = list(script.get("responses", [])), [dict(m) for m in script.get("match", [])]
+        self.extension = extension and script.get("extension", True)
+        self.log = open(log, "a")
         self.lock, self.n, self.before = threading.Lock(), 0, {}
 
+    @staticmethod
+    def fits(row, body):
+        last = next(m for m in reversed(body["messages"]) if m["role"] == "user")
+        blocks = blocks_of(last)
+        texts = "\n".join(b["text"] for b in blocks if b["type"] == "text")
+        return ((row.get("again") or not row.get("used")) and
+                ("if" not in row or row["if"] in json.dumps(last, ensure_ascii=False)) and
+                ("text" not in row or row["text"] in texts) and
+                ("model" not in row or row["model"] in body["model"]) and
+                ("tool_result" not in row or row["tool_result"] == any(b["type"] == "tool_result" for b in blocks)))
+
     def choose(self, body):
-        last = json.dumps(body["messages"][-1], ensure_ascii=False)
-        for m in self.matches:
-            if m["if"] in last and (m.get("again") or not m.get("used")):
-                m["used"] = True
-                return m["then"]
+        for row in self.matches:
+            if self.fits(row, body):
+                row["used"] = True
+                return row["then"]
         if not self.responses:
             return [{"text": "No response is scripted."}]
         return self.responses.pop(0) if len(self.responses) > 1 else self.responses[0]
 
+    def judge(self, text):
+        """The body and why it is illegal, or None."""
+        try:
+            body = json.loads(text)
+            fault = fault_of_body(body)
+            if fault or not self.extension:
+                return body, fault
+            parts = raw_parts(text)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as e:
+            return text, "a body that cannot be read: %s %s" % (type(e).__name__, e)
+        first = parts["messages"][0]
+        before = self.before.get(first)
+        fault = fault_of_extension(before, parts) if before else None
+        if not fault:
+            self.before[first] = parts
+        return body, fault
+
     def take(self, path, headers, text):
-        """Records the request; returns its number, the response and why it is illegal."""
+        """Records the request; gives its number, its body, the response and why it is illegal."""
         with self.lock:
             self.n += 1
-            body = json.loads(text)
-            illegal = legality(body)
-            if not illegal and path.endswith("/messages"):
-                parts = raw_parts(text)
-                first = parts["messages"][0]
-                before = self.before.get(first)
-                illegal = extends(before, parts) if before else None
-                self.before[first] = parts
+            body, illegal = self.judge(text)
             self.log.write(json.dumps({"n": self.n, "path": path, "headers": headers, "body": body, "illegal": illegal}) + "\n")
             self.log.flush()
-            return self.n, None if illegal else self.choose(body), illegal, body.get("model", "")
+            if illegal:
+                print("illegal request %d: %s" % (self.n, illegal), file=sys.stderr, flush=True)
+            return self.n, body, None if illegal else self.choose(body), illegal
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client that went away is no news
+            super().handle_error(request, client_address)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    state = None
+    disable_nagle_algorithm = True
+    state, dribble, pace = None, 0, 0
 
     def log_message(self, *args):
         pass
 
-    def plain(self, status, value, headers=None):
-        data = json.dumps(value).encode()
+    def plain(self, n, status, value, headers=None):
+        data = value.encode() if isinstance(value, str) else json.dumps(value).encode()
+        kind = "text/html" if isinstance(value, str) else "application/json"
         self.send_response(status)
-        for k, v in dict({"content-type": "application/json", "content-length": str(len(data)), "request-id": "req_test"},
+        for k, v in dict({"content-type": kind, "content-length": str(len(data)), "request-id": "req_%d" % n},
                          **(headers or {})).items():
             self.send_header(k, v)
         self.end_headers()
         self.wfile.write(data)
 
+    def fail(self, n, status, kind, message):
+        self.plain(n, status, {"type": "error", "error": {"type": kind, "message": message}})
+
     def do_POST(self):
-        text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
-        headers = {k.lower(): v for k, v in self.headers.items()}
-        if self.path.endswith("/count_tokens"):
-            self.plain(200, {"input_tokens": len(text) // 4})
-            return
-        n, steps, illegal, model = self.state.take(self.path, headers, text)
+        text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode("utf-8", "replace")
+        path = self.path.split("?")[0]
+        if path.endswith("/messages/count_tokens"):
+            self.plain(0, 200, {"input_tokens": len(text) // 4})
+        elif path.endswith("/messages"):
+            self.messages(text)
+        else:
+            self.fail(0, 404, "not_found_error", "no such path: " + path)
+
+    def messages(self, text):
+        n, body, steps, illegal = self.state.take(self.path, {k.lower(): v for k, v in self.headers.items()}, text)
         if illegal:
-            self.plain(400, {"type": "error", "error": {"type": "invalid_request_error", "message": illegal}})
+            self.fail(n, 400, "invalid_request_error", illegal)
             return
-        if steps and "status" in steps[0]:
-            self.plain(steps[0]["status"], steps[0].get("body", {}), steps[0].get("headers"))
-            return
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("request-id", "req_%d" % n)
-        self.send_header("connection", "close")
-        self.end_headers()
-        self.close_connection = True
+        steps = list(steps)
+        while len(steps) > 1 and "delay_ms" in steps[0] and any("status" in s for s in steps):
+            time.sleep(steps.pop(0)["delay_ms"] / 1000.0)
         try:
-            Answer(self.wfile, self.state.dribble).run(steps, n, model)
+            if steps and "status" in steps[0]:
+                self.plain(n, steps[0]["status"], steps[0].get("body", {}), steps[0].get("headers"))
+            else:
+                self.stream(n, steps, body["model"])
         except (BrokenPipeError, ConnectionResetError):
-            pass
+            self.close_connection = True
+
+    def chunk(self, data):
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+
+    def stream(self, n, steps, model):
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream; charset=utf-8")
+        self.send_header("request-id", "req_%d" % n)
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        try:
+            Answer(self.chunk, self.dribble, self.pace).run(steps, n, model)
+        except Cut as cut:
+            how = cut.args[0]
+            if how == "reset":
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            if how != "clean":
+                self.close_connection = True
+                return
+        self.wfile.write(b"0\r\n\r\n")
 
 
 def main():
@@ -296,19 +461,22 @@ def main():
     ap.add_argument("--log", required=True)
     ap.add_argument("--port", type=int, default=0)
     ap.add_argument("--dribble", type=int, default=0, help="bytes a write")
+    ap.add_argument("--tokens-per-second", type=float, default=0)
+    ap.add_argument("--no-extension", action="store_true")
     ap.add_argument("--max-seconds", type=float, default=600)
     a = ap.parse_args()
     with open(a.script) as f:
-        Handler.state = State(json.load(f), a.log, a.dribble)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", a.port), Handler)
-    server.daemon_threads = True
+        script = json.load(f)
+    check_script(script)
+    Handler.state, Handler.dribble, Handler.pace = State(script, a.log, not a.no_extension), a.dribble, a.tokens_per_second
+    server = Server(("127.0.0.1", a.port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    watchdog = threading.Timer(a.max_seconds, server.shutdown)
+    watchdog = threading.Timer(a.max_seconds, os._exit, [1])
     watchdog.daemon = True
     watchdog.start()
-    print("listening on %d" % server.server_address[1], flush=True)
+    print(server.server_address[1], flush=True)
     sys.stdin.read()
-    server.shutdown()
+    os._exit(0)  # connections that still stream are not waited for
 
 
 main()

@@ -3,59 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/clock.h"
 #include "model/anthropic_error.h"
-#include "model/catalog.h"
-#include "model/provider.h"
-#include "model/sse.h"
-
-static const char events[] =
-    ": comment\r\nevent: a\r\ndata: one\r\n\r\ndata: two\ndata: lines\n\nevent: c\rdata:x\r\r\n"
-    "event: nothing\n\nid: 5\ndata: {\"a\": \"\xC3\xA9\"}\n\n";
-static const char expected[] = "a=one;=two\nlines;c=x;={\"a\": \"\xC3\xA9\"};";
-
-/* Every chunk size gives the same events, whatever the line ends. */
-static void
-sse_at_every_cut(void **state)
-{
-    (void)state;
-    for (size_t step = 1; step <= sizeof events; step++) {
-        struct sse p;
-        struct buf got;
-        struct str event, data;
-        sse_init(&p);
-        buf_init(&got, BUF_MAX);
-        for (size_t at = 0; at < sizeof events - 1; at += step) {
-            sse_feed(&p, str_sub(str_from(events), at, step));
-            while (sse_next(&p, &event, &data))
-                buf_addf(&got, "%.*s=%.*s;", (int)event.len, event.ptr, (int)data.len, data.ptr);
-        }
-        assert_string_equal(buf_cstr(&got), expected);
-        buf_release(&got);
-        sse_release(&p);
-    }
-}
-
-static void
-sse_is_capped(void **state)
-{
-    struct sse p;
-    struct str event, data;
-    bool ok = true;
-    (void)state;
-    char *chunk = xmalloc(1 << 20);
-    memset(chunk, 'x', 1 << 20);
-    sse_init(&p);
-    for (int i = 0; ok && i < 20; i++) {
-        sse_feed(&p, str_make(chunk, 1 << 20));
-        while (sse_next(&p, &event, &data))
-            continue;
-        ok = !sse_overflowed(&p);
-    }
-    assert_false(ok);
-    sse_release(&p);
-    free(chunk);
-}
+#include "model/stream.h"
 
 static void
 apply(struct stream_blocks *b, enum delta_kind kind, int index, enum block_kind block,
@@ -105,68 +55,6 @@ blocks_are_assembled(void **state)
     stream_blocks_free(b);
 }
 
-static struct message *
-user(const char *text)
-{
-    struct message_builder *b = message_builder_new(ROLE_USER);
-    message_add_text(b, str_from(text));
-    return message_build(b);
-}
-
-static char *
-body_of(const struct model_request *req)
-{
-    struct buf scratch, whole;
-    struct str slices[256];
-    buf_init(&scratch, BUF_MAX);
-    buf_init(&whole, BUF_MAX);
-    size_t n = anthropic_body(req, &scratch, slices, ARRAY_LEN(slices));
-    for (size_t i = 0; i < n; i++)
-        buf_add_str(&whole, slices[i]);
-    buf_release(&scratch);
-    return buf_take(&whole);
-}
-
-static void
-bodies_are_spliced(void **state)
-{
-    (void)state;
-    struct message *m[3] = {user("hi \"there\""), user("b"), user("c")};
-    struct str system[2] = {STR("sys \n1"), STR("sys 2")};
-    struct model_request req = {.model = "opus",
-                                .max_tokens = 9,
-                                .system = system,
-                                .n_system = 2,
-                                .system_break = {0, SIZE_MAX},
-                                .tools = STR("[{\"name\":\"X\"}]"),
-                                .messages = (const struct message *const *)m,
-                                .n_messages = 1,
-                                .message_break = {0, SIZE_MAX}};
-    char *one = body_of(&req);
-    req.n_messages = 3;
-    req.message_break[1] = 2;
-    char *two = body_of(&req);
-    struct cJSON *t = json_parse(str_from(two), NULL);
-    assert_non_null(t);
-    assert_string_equal(json_cstr(t, "model", ""), "claude-opus-5-5");
-    assert_true(json_bool(t, "stream", false));
-    assert_string_equal(json_cstr(t, "system.0.cache_control.type", ""), "ephemeral");
-    assert_null(json_at(t, "system.1.cache_control"));
-    assert_string_equal(json_cstr(t, "messages.0.content.0.cache_control.type", ""), "ephemeral");
-    assert_null(json_at(t, "messages.1.content.0.cache_control"));
-    assert_string_equal(json_cstr(t, "messages.2.content.0.cache_control.type", ""), "ephemeral");
-    /* All of the first body up to its messages' end stands in the second. */
-    size_t same = 0;
-    while (one[same] == two[same])
-        same++;
-    assert_true(strncmp(one + same, "],\"model\"", 9) == 0);
-    json_free(t);
-    free(one);
-    free(two);
-    for (int i = 0; i < 3; i++)
-        message_free(m[i]);
-}
-
 static void
 errors_are_sorted(void **state)
 {
@@ -207,29 +95,151 @@ errors_are_sorted(void **state)
     assert_non_null(strstr(err.text, "bad gateway"));
 }
 
+/* ---- limits, with a provider that never stops ---- */
+
+struct flood {
+    struct model_stream pub;
+    enum delta_kind kind;
+    struct str text;
+};
+
+static enum model_step
+flood_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
+           struct err *err)
+{
+    struct flood *f = (struct flood *)base;
+    (void)wake_fd, (void)timeout_ms, (void)err;
+    ret->kind = f->kind;
+    ret->text = f->text;
+    return MODEL_DELTA;
+}
+
 static void
-catalogue(void **state)
+flood_free(struct model_stream *base)
+{
+    (void)base;
+}
+
+static void
+answers_are_capped(void **state)
+{
+    static const struct model_stream_ops ops = {flood_next, flood_free};
+    char *mib = xcalloc(1, 1 << 20);
+    struct flood floods[] = {{.kind = DELTA_TEXT, .text = str_make(mib, 1 << 20)},
+                             {.kind = DELTA_INPUT_JSON, .text = str_make(mib, 1 << 20)},
+                             {.kind = DELTA_BLOCK_START}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(floods); i++) {
+        struct err err = {0};
+        struct delta d;
+        size_t n = 0;
+        floods[i].pub.ops = &ops;
+        while (model_stream_next(&floods[i].pub, -1, 0, &d, &err) == MODEL_DELTA)
+            assert_true(++n < 10000);
+        assert_int_equal(err.code, ERR_LIMIT);
+        assert_false(err.retryable);
+        assert_int_equal(n, floods[i].kind == DELTA_BLOCK_START ? MODEL_BLOCKS_MAX : 32);
+        assert_int_equal(model_stream_next(&floods[i].pub, -1, 0, &d, NULL), MODEL_FAILED);
+    }
+    free(mib);
+}
+
+static void
+an_input_may_come_whole(void **state)
+{
+    struct stream_blocks *b = stream_blocks_new();
+    struct delta d = {.kind = DELTA_BLOCK_START,
+                      .block = BLOCK_TOOL_USE,
+                      .id = STR("t1"),
+                      .name = STR("Bash"),
+                      .text = STR("{\"command\":\"ls\"}")};
+    (void)state;
+    stream_blocks_apply(b, &d);
+    apply(b, DELTA_BLOCK_STOP, 0, 0, "", "");
+    assert_true(str_is(stream_blocks_at(b, 0)->input, "{\"command\":\"ls\"}"));
+    assert_int_equal(stream_blocks_at(b, 0)->text.len, 0);
+    /* Deltas hold when both come. */
+    d.index = 1;
+    stream_blocks_apply(b, &d);
+    apply(b, DELTA_INPUT_JSON, 1, 0, "", "{\"command\":\"pwd\"}");
+    apply(b, DELTA_BLOCK_STOP, 1, 0, "", "");
+    assert_true(str_is(stream_blocks_at(b, 1)->input, "{\"command\":\"pwd\"}"));
+    assert_false(stream_blocks_at(b, 1)->bad_input);
+    stream_blocks_free(b);
+}
+
+static void
+thinking_is_kept_only_when_signed(void **state)
+{
+    struct stream_blocks *b = stream_blocks_new();
+    (void)state;
+    apply(b, DELTA_BLOCK_START, 0, BLOCK_THINKING, "", "");
+    apply(b, DELTA_THINKING, 0, 0, "", "hm \"quoted\"");
+    apply(b, DELTA_SIGNATURE, 0, 0, "", "sig");
+    apply(b, DELTA_BLOCK_STOP, 0, 0, "", "");
+    apply(b, DELTA_BLOCK_START, 1, BLOCK_THINKING, "", "");
+    apply(b, DELTA_THINKING, 1, 0, "", "cut");
+    assert_int_equal(stream_blocks_len(b), 2);
+    struct message *m = stream_blocks_message(b, "m", true);
+    assert_int_equal(m->n_blocks, 1);
+    assert_true(str_is(m->blocks[0].text, "hm \"quoted\""));
+    assert_true(str_is(m->blocks[0].signature, "sig"));
+    message_free(m);
+    stream_blocks_free(b);
+}
+
+static void
+names(void **state)
 {
     (void)state;
-    const struct model_info *m = catalog_find("haiku");
-    assert_string_equal(m->id, "claude-haiku-5-5");
-    assert_ptr_equal(catalog_find("claude-haiku-4-5-20251001"), catalog_find("claude-haiku-4-5"));
-    assert_null(catalog_find("claude-haiku-4-5-2025"));
-    assert_null(catalog_find("gpt"));
-    struct usage small = {.input = 1000000 / 20, .output = 1000000},
-                 large = {.input = 200000, .output = 1000000};
-    assert_true(catalog_cost(m, &small) > 0.504 && catalog_cost(m, &small) < 0.506);
-    assert_true(catalog_cost(m, &large) > 2.59 && catalog_cost(m, &large) < 2.61);
-    assert_true(catalog_cost(NULL, &small) < 0);
+    for (int r = STOP_END_TURN; r <= STOP_CONTEXT_EXCEEDED; r++)
+        assert_int_equal(stop_reason_parse(str_from(stop_reason_name((enum stop_reason)r))), r);
+    assert_int_equal(stop_reason_parse(STR("brand_new")), STOP_END_TURN);
+    assert_int_equal(stop_reason_parse((struct str){0}), STOP_NONE);
+    for (int k = DELTA_MESSAGE_START; k <= DELTA_RAW; k++)
+        assert_true(strlen(delta_kind_name((enum delta_kind)k)) > 2);
+}
+
+/* Dates do not depend on the locale, and junk is no date. */
+static void
+retry_after(void **state)
+{
+    static const struct clock_fake now = {.wall_ms =
+                                              784111777000}; /* Sun, 06 Nov 1994 08:49:37 GMT */
+    static const struct {
+        const char *value;
+        int want_ms;
+    } rows[] = {{"Sun, 06 Nov 1994 08:50:07 GMT", 30000},
+                {"Sun, 06 Nov 1994 08:49:00 GMT", 0},
+                {"soon", 0},
+                {"Sun, 06 Now 1994 08:50:07 GMT", 0},
+                {"0.25", 250},
+                {"-3", 0},
+                {"1e30", 86400000},
+                {"nan", 0},
+                {"", 0}};
+    (void)state;
+    clock_set_fake(&now);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err err = {0};
+        anthropic_error_body(429, STR("{}"), rows[i].value, "", &err);
+        if (err.retry_after_ms != rows[i].want_ms)
+            fail_msg("%s gave %d", rows[i].value, err.retry_after_ms);
+    }
+    clock_set_fake(NULL);
 }
 
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sse_at_every_cut),     cmocka_unit_test(sse_is_capped),
-        cmocka_unit_test(blocks_are_assembled), cmocka_unit_test(bodies_are_spliced),
-        cmocka_unit_test(errors_are_sorted),    cmocka_unit_test(catalogue),
+        cmocka_unit_test(blocks_are_assembled),
+        cmocka_unit_test(an_input_may_come_whole),
+        cmocka_unit_test(thinking_is_kept_only_when_signed),
+        cmocka_unit_test(answers_are_capped),
+        cmocka_unit_test(names),
+        cmocka_unit_test(errors_are_sorted),
+        cmocka_unit_test(retry_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

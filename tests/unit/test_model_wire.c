@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "model/provider.h"
 
 struct server {
@@ -53,7 +55,7 @@ server_start(struct server *s, const char *script, const char *dribble)
     s->in = in[1];
     FILE *f = fdopen(out[0], "r");
     assert_non_null(fgets(line, sizeof line, f));
-    assert_int_equal(sscanf(line, "listening on %d", &s->port), 1);
+    assert_int_equal(sscanf(line, "%d", &s->port), 1);
     fclose(f);
     free(script_path);
     free(log);
@@ -72,13 +74,38 @@ server_stop(struct server *s)
 }
 
 static struct model_provider *
-provider(const struct server *s)
+provider_with(const struct server *s, struct anthropic_config c)
 {
     char *url = xasprintf("http://127.0.0.1:%d/", s->port);
-    struct anthropic_config c = {.base_url = url, .api_key = "k", .betas = "b1,b2"};
+    c.base_url = url;
     struct model_provider *p = anthropic_provider_new(&c);
     free(url);
     return p;
+}
+
+static struct model_provider *
+provider(const struct server *s)
+{
+    return provider_with(s, (struct anthropic_config){.api_key = "k", .betas = "b1,b2"});
+}
+
+/* Line n of what the server was sent; the tree is yours. */
+static struct cJSON *
+logged(const struct server *s, size_t n)
+{
+    char *path = fs_join(s->dir, "log.jsonl");
+    struct buf text;
+    struct str rest, line;
+    struct cJSON *tree = NULL;
+    buf_init(&text, BUF_MAX);
+    assert_true(fs_read(path, BUF_MAX, &text, NULL));
+    rest = buf_str(&text);
+    for (size_t i = 0; str_split(&rest, '\n', &line); i++)
+        if (i == n && line.len)
+            tree = json_parse(line, NULL);
+    buf_release(&text);
+    free(path);
+    return tree;
 }
 
 static struct model_stream *
@@ -178,6 +205,22 @@ failures(void **state)
          "\"message\":\"bad key\"}}}]]}",
          ERR_HTTP, false, "bad key"},
         {"{\"responses\":[[{\"status\":529,\"body\":{}}]]}", ERR_HTTP, true, "529"},
+        {"{\"responses\":[[{\"text\":\"half\"},{\"cut\":\"clean\"}]]}", ERR_NET, true,
+         "middle of the answer"},
+        {"{\"responses\":[[{\"text\":\"half\"},{\"cut\":\"reset\"}]]}", ERR_NET, true,
+         "middle of the answer"},
+        {"{\"responses\":[[{\"status\":502,\"body\":\"<html>bad gateway</html>\"}]]}", ERR_HTTP,
+         true, "bad gateway"},
+        {"{\"responses\":[[{\"status\":200,\"body\":\"<html>log in</html>\"}]]}", ERR_HTTP, false,
+         "instead of an event stream"},
+        {"{\"responses\":[[{\"status\":200,\"body\":{\"type\":\"error\",\"error\":{\"type\":"
+         "\"api_error\",\"message\":\"late trouble\"}}}]]}",
+         ERR_HTTP, true, "late trouble"},
+        {"{\"responses\":[[{\"status\":301,\"headers\":{\"location\":\"http://else.test/\"},"
+         "\"body\":{}}]]}",
+         ERR_HTTP, false, "http://else.test/"},
+        {"{\"responses\":[[{\"status\":429,\"headers\":{\"retry-after\":\"7\"},\"body\":{}}]]}",
+         ERR_HTTP, true, "429"},
         {"{\"responses\":[[{\"raw\":\"data: {not json\\n\\n\"}]]}", ERR_PARSE, true, "no JSON"},
     };
     (void)state;
@@ -194,6 +237,9 @@ failures(void **state)
         assert_int_equal(err.retryable, rows[i].retryable);
         if (!strstr(err.text, rows[i].word))
             fail_msg("row %zu: %s", i, err.text);
+        if (err.http == 429)
+            assert_int_equal(err.retry_after_ms, 7000);
+        assert_string_equal(s->request_id, "req_1");
         stream_blocks_free(b);
         model_stream_free(s);
         model_provider_free(p);
@@ -245,11 +291,245 @@ nobody_listens(void **state)
     message_free(m);
 }
 
+/* ---- cut anywhere ---- */
+
+static const char stream_bytes[] =
+    "event: content_block_start\ndata: "
+    "{\"type\":\"content_block_start\",\"index\":0,\"content_block\":"
+    "{\"type\":\"text\",\"text\":\"\"}}\n\n"
+    "event: content_block_delta\ndata: "
+    "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
+    "\"text_delta\",\"text\":\"some words\"}}\n\n"
+    "event: content_block_start\ndata: "
+    "{\"type\":\"content_block_start\",\"index\":1,\"content_block\":"
+    "{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"Bash\",\"input\":{}}}\n\n"
+    "event: content_block_delta\ndata: "
+    "{\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":"
+    "\"input_json_delta\",\"partial_json\":\"{\\\"command\\\":\\\"ls\\\"}\"}}\n\n"
+    "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n";
+
+/* A response for each place to cut at, every 13 bytes and at each event's end. */
+static size_t
+cut_script(struct buf *out, size_t *ret_at, size_t max)
+{
+    size_t n = 0;
+    buf_adds(out, "{\"responses\":[");
+    for (size_t at = 0; at < sizeof stream_bytes; at++) {
+        bool boundary = at >= 2 && memcmp(stream_bytes + at - 2, "\n\n", 2) == 0;
+        if (at % 13 && !boundary)
+            continue;
+        assert_true(n < max);
+        buf_adds(out, n ? "," : "");
+        buf_adds(out, "[{\"raw\":");
+        json_quote(out, str_make(stream_bytes, at));
+        buf_addf(out, "},{\"cut\":%s}]", n % 3 ? "true" : "\"clean\"");
+        ret_at[n++] = at;
+    }
+    buf_adds(out, "]}");
+    return n;
+}
+
+static void
+cut_at_every_place(void **state)
+{
+    size_t at[200];
+    struct server srv;
+    struct buf script;
+    (void)state;
+    buf_init(&script, BUF_MAX);
+    size_t n = cut_script(&script, at, ARRAY_LEN(at));
+    server_start(&srv, buf_cstr(&script), "0");
+    struct model_provider *p = provider(&srv);
+    struct message *m = hello();
+    for (size_t i = 0; i < n; i++) {
+        struct err err = {0};
+        struct model_stream *s = ask(p, &m);
+        struct stream_blocks *b = stream_blocks_new();
+        assert_int_equal(drain(s, b, &err), MODEL_FAILED);
+        assert_int_equal(err.code, ERR_NET);
+        assert_true(err.retryable);
+        assert_non_null(strstr(err.text, "middle of the answer"));
+        /* A call is complete only when its stop came whole; the text so far is kept. */
+        bool complete = at[i] == sizeof stream_bytes - 1;
+        struct message *got = stream_blocks_message(b, "m", true);
+        size_t uses = 0;
+        for (size_t k = 0; got && k < got->n_blocks; k++)
+            uses += got->blocks[k].kind == BLOCK_TOOL_USE;
+        assert_int_equal(uses, complete ? 1 : 0);
+        if (at[i] > 260)
+            assert_true(got && str_is(got->blocks[0].text, "some words"));
+        message_free(got);
+        stream_blocks_free(b);
+        model_stream_free(s);
+    }
+    message_free(m);
+    model_provider_free(p);
+    buf_release(&script);
+    server_stop(&srv);
+}
+
+/* ---- what is sent ---- */
+
+static void
+headers(void **state)
+{
+    struct server srv;
+    struct err err = {0};
+    (void)state;
+    server_start(&srv, "{\"responses\":[[{\"text\":\"x\"}]]}", "0");
+    struct anthropic_config rows[] = {
+        {.api_key = " k1\n",
+         .auth_token = "t",
+         .betas = " a, ,b,,a",
+         .user_agent = "yare/test",
+         .custom_headers =
+             "X-Team: one\nAnthropic-Beta: c,b\nbroken\nAnthropic-Version: 2030-01-01\n"},
+        {.auth_token = "t2", .betas = " , "},
+    };
+    struct message *m = hello();
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct model_provider *p = provider_with(&srv, rows[i]);
+        struct model_stream *s = ask(p, &m);
+        struct stream_blocks *b = stream_blocks_new();
+        assert_int_equal(drain(s, b, &err), MODEL_DONE);
+        stream_blocks_free(b);
+        model_stream_free(s);
+        model_provider_free(p);
+    }
+    struct cJSON *one = logged(&srv, 0), *two = logged(&srv, 1);
+    assert_string_equal(json_cstr(one, "path", ""), "/v1/messages");
+    assert_string_equal(json_cstr(one, "headers.x-api-key", ""), "k1");
+    assert_null(json_at(one, "headers.authorization"));
+    assert_string_equal(json_cstr(one, "headers.anthropic-beta", ""), "a,b,c");
+    assert_string_equal(json_cstr(one, "headers.anthropic-version", ""), "2030-01-01");
+    assert_string_equal(json_cstr(one, "headers.x-team", ""), "one");
+    assert_string_equal(json_cstr(one, "headers.user-agent", ""), "yare/test");
+    assert_string_equal(json_cstr(one, "headers.content-type", ""), "application/json");
+    assert_string_equal(json_cstr(two, "headers.authorization", ""), "Bearer t2");
+    assert_string_equal(json_cstr(two, "headers.anthropic-version", ""), "2023-06-01");
+    assert_null(json_at(two, "headers.anthropic-beta"));
+    assert_null(json_at(two, "headers.x-api-key"));
+    json_free(one);
+    json_free(two);
+    message_free(m);
+    server_stop(&srv);
+}
+
+static void
+a_refused_beta_is_dropped(void **state)
+{
+    static const char refusal[] =
+        "{\"responses\":[[{\"status\":400,\"body\":{\"type\":\"error\",\"error\":{\"type\":"
+        "\"invalid_request_error\",\"message\":\"Unexpected value(s) `b1` for the `anthropic-beta` "
+        "header.\"}}}],[{\"text\":\"fine\"}]]}";
+    struct server srv;
+    struct err err = {0};
+    (void)state;
+    server_start(&srv, refusal, "0");
+    struct model_provider *p = provider(&srv);
+    struct message *m = hello();
+    for (int i = 0; i < 2; i++) {
+        struct model_stream *s = ask(p, &m);
+        struct stream_blocks *b = stream_blocks_new();
+        assert_int_equal(drain(s, b, &err), MODEL_DONE);
+        assert_string_equal(s->request_id, i ? "req_3" : "req_2");
+        stream_blocks_free(b);
+        model_stream_free(s);
+    }
+    for (size_t i = 0; i < 3; i++) { /* asked with both, then without the refused one for good */
+        struct cJSON *t = logged(&srv, i);
+        assert_string_equal(json_cstr(t, "headers.anthropic-beta", ""), i ? "b2" : "b1,b2");
+        assert_true(json_is_null(json_at(t, "illegal")));
+        json_free(t);
+    }
+    message_free(m);
+    model_provider_free(p);
+    server_stop(&srv);
+}
+
+/* Pings and halves of events do not stretch the caller's time. */
+static void
+the_time_is_kept(void **state)
+{
+    struct server srv;
+    struct err err = {0};
+    struct delta d;
+    (void)state;
+    server_start(&srv, "{\"responses\":[[{\"raw\":\": keep\\n\"},{\"delay_ms\":60000}]]}", "0");
+    struct model_provider *p = provider(&srv);
+    struct message *m = hello();
+    struct model_stream *s = ask(p, &m);
+    int64_t begun = clock_mono_ms();
+    enum model_step step;
+    while ((step = model_stream_next(s, -1, 100, &d, &err)) == MODEL_DELTA)
+        continue;
+    assert_int_equal(step, MODEL_IDLE);
+    assert_true(clock_mono_ms() - begun < 30000);
+    model_stream_free(s);
+    message_free(m);
+    model_provider_free(p);
+    server_stop(&srv);
+}
+
+/* Two turns: the server itself checks that the second request is legal and extends the first. */
+static void
+a_conversation(void **state)
+{
+    struct server srv;
+    struct err err = {0};
+    (void)state;
+    server_start(
+        &srv,
+        "{\"match\":[{\"tool_result\":true,\"then\":[{\"text\":\"done\"}]}],\"responses\":["
+        "[{\"thinking\":\"look\",\"signature\":\"c2ln\"},{\"redacted_thinking\":\"b64\"},"
+        "{\"tool_use\":{\"name\":\"Bash\",\"input\":\"\"}}]]}",
+        "3");
+    struct model_provider *p = provider(&srv);
+    struct message *m[3] = {hello()};
+    struct str system = STR("be brief");
+    struct model_request req = {.model = "opus",
+                                .max_tokens = 9,
+                                .system = &system,
+                                .n_system = 1,
+                                .system_break = {0, SIZE_MAX},
+                                .tools = STR("[{\"name\":\"Bash\",\"input_schema\":{}}]"),
+                                .messages = (const struct message *const *)m};
+    for (size_t n = 1; n <= 3; n += 2) {
+        req.n_messages = n;
+        req.message_break[0] = n - 1;
+        req.message_break[1] = n > 1 ? n - 3 : SIZE_MAX;
+        struct model_stream *s = p->start(p->self, &req, &err);
+        struct stream_blocks *b = stream_blocks_new();
+        if (drain(s, b, &err) != MODEL_DONE)
+            fail_msg("%s", err.text);
+        if (n == 1) {
+            m[1] = stream_blocks_message(b, "m", false);
+            assert_true(str_is(m[1]->blocks[2].input, "{}"));
+            struct message_builder *r = message_builder_new(ROLE_USER);
+            message_add_tool_result(r, m[1]->blocks[2].id, STR("ok"), false);
+            m[2] = message_build(r);
+        }
+        stream_blocks_free(b);
+        model_stream_free(s);
+    }
+    for (size_t i = 0; i < 3; i++)
+        message_free(m[i]);
+    model_provider_free(p);
+    server_stop(&srv);
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_answer), cmocka_unit_test(failures),
-                                       cmocka_unit_test(waking), cmocka_unit_test(nobody_listens)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_answer),
+                                       cmocka_unit_test(failures),
+                                       cmocka_unit_test(waking),
+                                       cmocka_unit_test(nobody_listens),
+                                       cmocka_unit_test(cut_at_every_place),
+                                       cmocka_unit_test(headers),
+                                       cmocka_unit_test(a_refused_beta_is_dropped),
+                                       cmocka_unit_test(the_time_is_kept),
+                                       cmocka_unit_test(a_conversation)};
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
