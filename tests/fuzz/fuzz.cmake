@@ -15,3 +15,4 @@ function(yare_fuzz name)
 endfunction()
 
 yare_fuzz(keys LINK yare_ui)
+yare_fuzz(sse LINK yare_model)
