@@ -17,10 +17,10 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/supervise.h"
+#include "cli.h"
 #include "commands.h"
 #include "engine/engine.h"
 #include "headless.h"
-#include "cli.h"
 #include "setup.h"
 #include "ui/app.h"
 
@@ -111,6 +111,10 @@ run_print(const struct options *o)
             stderr,
             "yare: this folder is not trusted: of its own settings only deny and ask rules count "
             "(--trust trusts it)\n");
+    const char *why, *provider = setup_provider(&s, &why);
+    if (strcmp(provider, "offline") == 0 && !o->provider)
+        fprintf(stderr, "yare: answered by the offline pilot, which is no language model (%s)\n",
+                why);
     code = headless_run(e, o, o->stream_input ? NULL : buf_cstr(&prompt), signal_fd);
 out:
     engine_free(e);

@@ -85,9 +85,10 @@ setup_provider(struct setup *s, const char **ret_why)
         *ret_why = env("ANTHROPIC_API_KEY") ? "ANTHROPIC_API_KEY" : "ANTHROPIC_AUTH_TOKEN";
         return "anthropic";
     }
+    /* Chosen by the environment alone it must not keep yare from starting while that wire is not there. */
     if (env("OPENAI_API_KEY") || env("OPENAI_BASE_URL")) {
-        *ret_why = env("OPENAI_API_KEY") ? "OPENAI_API_KEY" : "OPENAI_BASE_URL";
-        return "openai";
+        *ret_why = "OPENAI_* is set, but the OpenAI-compatible wire is not available in yare yet";
+        return "offline";
     }
     *ret_why = "no provider is set up";
     return "offline";

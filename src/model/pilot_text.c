@@ -20,9 +20,7 @@ const char pilot_help[] =
     "| `help` | this |\n\n"
     "Join several with `then`; put quotes around texts that hold such words.\n\n"
     "To connect a model, set `ANTHROPIC_API_KEY` (and `ANTHROPIC_BASE_URL` for another server of "
-    "that kind), or "
-    "`OPENAI_API_KEY` or `OPENAI_BASE_URL` for an OpenAI-compatible one, and start yare again. "
-    "`--provider NAME` or "
+    "that kind) and start yare again. `--provider NAME` or "
     "the setting `provider` chooses by hand.\n";
 
 #define TOUR_FILE "yare-tour.txt"
