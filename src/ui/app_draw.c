@@ -38,8 +38,11 @@ draw_words(struct app *a, const struct layout *l, int64_t now)
     buf_init(&b, 4096);
     enum style st = ST_WARN;
     if (app_asks_trust(a)) {
-        buf_adds(&b, "This folder is not trusted: its settings and hooks stay off. Trust it? "
-                     "y yes  n no");
+        /* the keys must stay on the line at any width */
+        buf_adds(&b, a->canvas.w >= 80
+                         ? "This folder's own settings stay off until you trust it:  y trust  n no"
+                     : a->canvas.w >= 50 ? "Trust this folder's settings?  y trust  n no"
+                                         : "Trust folder?  y trust  n no");
     } else if (a->note_until_ms > now) {
         buf_adds(&b, a->note);
     } else if (a->focus != PANE_APPROVAL && a->view.n_asks && !input_empty(&a->input)) {
@@ -89,6 +92,25 @@ draw_prompt(struct app *a, const struct layout *l)
         canvas_cursor(&a->canvas, -1, -1);
 }
 
+/* What a newcomer needs before there is anything else to show. */
+static void
+draw_welcome(struct app *a, const struct layout *l)
+{
+    struct canvas *c = &a->canvas;
+    struct rect r = l->transcript;
+    if (a->view.n_items || !a->view.session_id || r.h < 6)
+        return;
+    canvas_textf(c, r, 1, 1, ST_BOLD, "yare " YARE_VERSION);
+    if (a->view.cwd)
+        canvas_textf(c, r, 1, 2, ST_DIM, "in %s", a->view.cwd);
+    if (a->view.offline) {
+        canvas_text(c, r, 1, 4, ST_TEXT, STR("No model is connected: the offline pilot answers."));
+        canvas_text(c, r, 1, 5, ST_TEXT, STR("Type help or tour."));
+    } else {
+        canvas_text(c, r, 1, 4, ST_TEXT, STR("Type a request and press Enter. F1 shows the keys."));
+    }
+}
+
 void
 app_paint(struct app *a)
 {
@@ -111,6 +133,7 @@ app_paint(struct app *a)
                       .ascii = term_ascii(),
                       .now_ms = now};
     panes_draw(&p, &l, &a->canvas);
+    draw_welcome(a, &l);
     draw_words(a, &l, now);
     if (a->overlay.open)
         overlay_draw(&a->overlay, &a->canvas, term_ascii());
