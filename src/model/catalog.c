@@ -46,9 +46,12 @@ release_alias(struct str alias)
     for (size_t i = 0; i < catalog.n; i++) {
         const char **list = (const char **)(uintptr_t)catalog.models[i].aliases;
         size_t n = 0;
-        for (size_t k = 0; list && list[k]; k++)
-            if (!str_is(alias, list[k]))
+        for (size_t k = 0; list && list[k]; k++) {
+            if (str_is(alias, list[k]))
+                free((void *)(uintptr_t)list[k]);
+            else
                 list[n++] = list[k];
+        }
         if (list)
             list[n] = NULL;
     }
@@ -77,19 +80,37 @@ read_prices(const struct cJSON *list, struct model_info *m)
         read_price(k, &m->price[m->n_price++]);
 }
 
-/* What an entry does not say stays as it was, so that a person may correct a price alone. Entries live as long as the program: what
- * they point to is never freed. */
+static void
+free_aliases(const char *const *list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        free((void *)(uintptr_t)list[i]);
+    free((void *)(uintptr_t)list);
+}
+
+/* A member that is given replaces what stood there. */
+static void
+read_text(const struct cJSON *n, const char *key, const char *fallback, const char **member)
+{
+    const char *given = json_cstr(n, key, *member ? NULL : fallback);
+    if (!given)
+        return;
+    free((void *)(uintptr_t)*member);
+    *member = xstrdup(given);
+}
+
+/* What an entry does not say stays as it was, so that a person may correct a price alone. */
 static void
 read_model(const struct cJSON *n, struct model_info *m)
 {
-    if (json_at(n, "aliases") || !m->aliases)
+    if (json_at(n, "aliases") || !m->aliases) {
+        free_aliases(m->aliases);
+        m->aliases = NULL;
         m->aliases = read_aliases(json_at(n, "aliases"));
-    if (json_cstr(n, "shown", NULL) || !m->shown)
-        m->shown = xstrdup(json_cstr(n, "shown", m->id));
-    if (json_cstr(n, "provider", NULL) || !m->provider)
-        m->provider = xstrdup(json_cstr(n, "provider", "anthropic"));
-    if (json_cstr(n, "effort", NULL))
-        m->effort = xstrdup(json_cstr(n, "effort", NULL));
+    }
+    read_text(n, "shown", m->id, &m->shown);
+    read_text(n, "provider", "anthropic", &m->provider);
+    read_text(n, "effort", NULL, &m->effort);
     if (json_cstr(n, "thinking", NULL))
         m->thinking = parse_thinking(json_str(n, "thinking"));
     if (json_at(n, "price"))
