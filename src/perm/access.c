@@ -55,12 +55,16 @@ judge_rules(struct chain *c, const struct access *a, const struct path_names *n)
     const struct perm_rules *rs = c->req->rules;
     const char *const *v = (const char *const *)n->v;
     const struct perm_rule *r = rules_match_path(rs, &c->deny, rule_tool(a), v, n->n, &c->anchor);
+    if (!r && a->cd)
+        r = rules_match_path(rs, &c->deny, "Cd", v, n->n, &c->anchor);
     if (r) {
         chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, r, a->shown, "a deny rule names '%s'",
                   n->v[0]);
         return false;
     }
     r = rules_match_path(rs, &c->ask, rule_tool(a), v, n->n, &c->anchor);
+    if (!r && a->cd)
+        r = rules_match_path(rs, &c->ask, "Cd", v, n->n, &c->anchor);
     if (r)
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, a->shown, "an ask rule names '%s'",
                   n->v[0]);
@@ -158,8 +162,9 @@ path_allowed(const struct chain *c, const struct access *a, const struct path_na
             continue;
         only.rules = (struct perm_rule *)one;
         only.n = 1;
-        if (rules_match_path(&only, &c->allow, rule_tool(a), (const char *const *)deep.v, deep.n,
-                             &c->anchor))
+        const char *const *v = (const char *const *)deep.v;
+        if (rules_match_path(&only, &c->allow, rule_tool(a), v, deep.n, &c->anchor) ||
+            (a->cd && rules_match_path(&only, &c->allow, "Cd", v, deep.n, &c->anchor)))
             r = one;
     }
     path_names_release(&deep);

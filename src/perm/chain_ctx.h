@@ -48,6 +48,8 @@ struct access {
     const char *path;  /* as given, absolute or relative to the session's folder; NULL: unknown */
     const char *shown; /* for findings */
     bool glob, redirect;
+    bool by_name; /* a removal below path, of what has certain names */
+    bool cd;      /* a change of folder: Cd rules speak of it too */
     const struct cover
         *cover; /* of the command whose argument it is, or NULL: a tool's own access */
     const struct perm_rule *tool_rule; /* an allow rule for the bare tool, or NULL */

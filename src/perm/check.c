@@ -4,10 +4,36 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "perm/check_record.h"
 
 /* A longer line is answered without being kept. */
 enum { LINE_MAX_BYTES = 32 << 20 };
+
+/* One answer, one line, for whoever splits it: what ends a line in Unicode or does not show is written as an escape. Such code
+ * points stand inside strings only. */
+static void
+print_line(FILE *out, struct str json)
+{
+    struct buf b;
+    buf_init(&b, 2 * BUF_MAX);
+    for (size_t i = 0; i < json.len;) {
+        int32_t cp;
+        size_t n = text_decode(json, i, &cp);
+        bool ends_line = cp == 0x85 || cp == 0x2028 || cp == 0x2029;
+        if (n == 1 || !(ends_line || text_is_unsafe_cp(cp)))
+            buf_add(&b, json.ptr + i, n);
+        else if (cp >= 0x10000)
+            buf_addf(&b, "\\u%04x\\u%04x", 0xD800 + (unsigned)((cp - 0x10000) >> 10),
+                     0xDC00 + (unsigned)((cp - 0x10000) & 0x3FF));
+        else
+            buf_addf(&b, "\\u%04x", (unsigned)cp);
+        i += n;
+    }
+    fwrite(b.data, 1, b.len, out);
+    fputc('\n', out);
+    buf_release(&b);
+}
 
 static void
 answer_error(FILE *out, const char *text)
@@ -20,7 +46,7 @@ answer_error(FILE *out, const char *text)
     jw_kcstr(&w, "decision", "deny");
     jw_kcstr(&w, "error", text);
     jw_end(&w);
-    fprintf(out, "%s\n", buf_cstr(&b));
+    print_line(out, buf_str(&b));
     buf_release(&b);
 }
 
@@ -51,7 +77,7 @@ answer(FILE *out, const struct check_record *r, const struct decision *d)
     if (buf_full(&b))
         answer_error(out, "the answer is too long");
     else
-        fprintf(out, "%s\n", buf_cstr(&b));
+        print_line(out, buf_str(&b));
     buf_release(&printed);
     buf_release(&b);
 }

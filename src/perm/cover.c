@@ -79,6 +79,18 @@ force_push_gap(const struct perm_leaf *l, const struct perm_rule *r)
     return NULL;
 }
 
+/* wait -p NAME assigns, and a subscript in the name is evaluated. */
+static bool
+wait_sets_name(const struct perm_leaf *l)
+{
+    bool sets = false;
+    for (size_t i = 1; leaf_is(l, "wait") && i < l->n_argv; i++)
+        sets =
+            sets || !l->argv[i].known || str_starts(l->argv[i].text, "-p") ||
+            (str_starts(l->argv[i].text, "-") && str_find(l->argv[i].text, 'p', 1) != (size_t)-1);
+    return sets;
+}
+
 /* Builtins that look harmless and evaluate an operand: a rule for their name was not written for that. */
 static const char *
 evaluates_gap(const struct perm_leaf *l)
@@ -89,8 +101,8 @@ evaluates_gap(const struct perm_leaf *l)
         "readarray", "getopts", "hash",   "enable",   "alias", "bind", "complete",
         "compgen",   "history", "fc",     "trap",     "shopt",
     };
-    for (size_t i = 0; (l->cls == CLASS_DANGER || l->effects_unknown) && i < ARRAY_LEN(builtins);
-         i++)
+    bool unsure = l->cls == CLASS_DANGER || l->effects_unknown || wait_sets_name(l);
+    for (size_t i = 0; unsure && i < ARRAY_LEN(builtins); i++)
         if (leaf_is(l, builtins[i]))
             return l->unknown_why ? l->unknown_why : "it evaluates an operand as code";
     return NULL;
@@ -120,6 +132,22 @@ prefix_gap(const struct chain *c, size_t i, const struct perm_rule *r)
     return why ? why : repository_gap(c, l);
 }
 
+/* A rule for a program whose effects are its own was written for this project: elsewhere it would build, test or run what
+ * another folder holds. */
+static const char *
+place_gap(const struct chain *c, const struct perm_leaf *l, enum match_how how)
+{
+    struct path_names n;
+    if (how == MATCH_BLANKET || !l->effects_unknown || l->n_argv == 0)
+        return NULL;
+    if (!l->cwd)
+        return "the folder it runs in cannot be known";
+    path_names_init(&n, c->cwd, l->cwd, c->fold);
+    bool inside = path_in_roots(c, &n, false) || strcmp(l->cwd, c->cwd) == 0;
+    path_names_release(&n);
+    return inside ? NULL : "it runs in a folder outside the project";
+}
+
 /* The strongest rule that really covers leaf i. */
 static void
 cover_by_rule(struct chain *c, size_t i)
@@ -134,6 +162,8 @@ cover_by_rule(struct chain *c, size_t i)
         if (how <= v->rule.how)
             continue;
         const char *why = how == MATCH_PREFIX ? prefix_gap(c, i, r) : NULL;
+        if (!why)
+            why = place_gap(c, &c->sh.leaves[i], how);
         if (why)
             v->why = why;
         else if (!c->clean)
@@ -144,10 +174,29 @@ cover_by_rule(struct chain *c, size_t i)
     v->env_named = rules_name_env(rs, &c->allow, &c->texts[i]);
 }
 
+/* Without operands these print every variable, and some hold credentials. */
+static bool
+prints_environment(const struct perm_leaf *l)
+{
+    static const char *const builtins[] = {"export", "declare", "typeset", "readonly", "local"};
+    if (leaf_is(l, "set"))
+        return l->n_argv == 1;
+    for (size_t i = 0; i < ARRAY_LEN(builtins); i++) {
+        if (!leaf_is(l, builtins[i]))
+            continue;
+        for (size_t k = 1; k < l->n_argv; k++)
+            if (!l->argv[k].known || !l->argv[k].text.len || l->argv[k].text.ptr[0] != '-')
+                return false;
+        return true;
+    }
+    return false;
+}
+
 static bool
 runs_free(const struct chain *c, const struct perm_leaf *l)
 {
-    if (l->effects_unknown || l->raises_power || !l->name_known)
+    if (l->effects_unknown || l->raises_power || !l->name_known || prints_environment(l) ||
+        wait_sets_name(l))
         return false;
     if (l->cls == CLASS_READER)
         return true;

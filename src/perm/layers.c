@@ -1,5 +1,7 @@
 /* Layers 2 to 5 over the leaves of a shell command. */
 #include <ctype.h>
+#include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "perm/chain_ctx.h"
@@ -78,8 +80,8 @@ layer_rules(struct chain *c)
 static bool
 raw_is_grave(struct str s)
 {
-    static const char *const words[] = {"rm",     "rmdir",    "unlink", "shred", "dd",   "mkfs",
-                                        "wipefs", "truncate", "find",   "mv",    "yare", "claude"};
+    static const char *const words[] = {"rm",   "rmdir",  "unlink", "shred", "dd",
+                                        "mkfs", "wipefs", "delete", "yare",  "claude"};
     for (size_t i = 0; i < s.len;) {
         size_t n = 0;
         while (i + n < s.len && (isalnum((unsigned char)s.ptr[i + n]) || s.ptr[i + n] == '_'))
@@ -182,11 +184,64 @@ layer_env(struct chain *c)
 
 /* ---- L5: paths ---- */
 
+/* Another yare would have a mode and rules of its own, and its sub-commands change settings. */
+static void
+leaf_is_yare(struct chain *c, size_t i)
+{
+    if (leaf_is(&c->sh.leaves[i], "yare") && c->covers[i].rule.how != MATCH_EXACT)
+        chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, leaf_part(c, i),
+                  "'%s' starts yare again or changes its settings", leaf_part(c, i));
+}
+
+/* Could the pattern name one of yare's own files, or everything? */
+static bool
+names_own(struct str pattern)
+{
+    static const char *const own[] = {
+        "settings.json", "settings.local.json",
+        ".yare",         ".claude",
+        "trust.json",    ".mcp.json",
+        "hooks",         "agents",
+        "commands",      "skills",
+        "rules",         "a.md",
+        ".git",          "x",
+    };
+    char *p = str_dup(pattern);
+    bool match = pattern.len == 0;
+    for (size_t i = 0; i < ARRAY_LEN(own); i++)
+        match = match || fnmatch(p, own[i], FNM_CASEFOLD) == 0;
+    free(p);
+    return match;
+}
+
+/* find with a test of names, joined to nothing else by -o or !, removes what they match, not the folder it starts from. */
+static bool
+find_by_name(const struct perm_leaf *l)
+{
+    bool named = false;
+    if (!leaf_is(l, "find"))
+        return false;
+    for (size_t i = 1; i < l->n_argv; i++) {
+        const struct perm_word *w = &l->argv[i];
+        if (!w->known || str_is(w->text, "-o") || str_is(w->text, "-or") || str_is(w->text, "!") ||
+            str_is(w->text, "-not") || str_is(w->text, ","))
+            return false;
+        bool test = str_is(w->text, "-name") || str_is(w->text, "-iname");
+        if (test && i + 1 < l->n_argv && l->argv[i + 1].known && !names_own(l->argv[i + 1].text))
+            named = true;
+        if (str_is(w->text, "-delete") && !named)
+            return false; /* it comes first: nothing is tested */
+    }
+    return named;
+}
+
 void
 layer_paths(struct chain *c)
 {
     for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
         const struct perm_leaf *l = &c->sh.leaves[i];
+        bool cd = leaf_is(l, "cd") || leaf_is(l, "pushd");
+        leaf_is_yare(c, i);
         if (l->effects_unknown)
             judge_operands(c, l);
         for (size_t k = 0; k < l->n_effects; k++) {
@@ -197,7 +252,9 @@ layer_paths(struct chain *c)
                                .glob = e->glob,
                                .redirect = e->redirect,
                                .cover = &c->covers[i],
-                               .cwd = l->cwd};
+                               .cwd = l->cwd,
+                               .cd = cd && !e->redirect,
+                               .by_name = e->kind == EFFECT_DELETE_TREE && find_by_name(l)};
             judge_access(c, &a);
         }
     }

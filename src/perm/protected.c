@@ -267,12 +267,16 @@ critical_folder(const struct chain *c, const char *dir)
         return "the whole system";
     if (is_first_level(dir))
         return "a first-level folder of the system";
-    if (holds(c, dir, c->home))
-        return "the home folder";
+    return holds(c, dir, c->home) ? "the home folder" : NULL;
+}
+
+static bool
+critical_project(const struct chain *c, const char *dir)
+{
     for (size_t i = 0; i < c->n_roots; i++)
         if (holds(c, dir, c->roots[i]))
-            return "the project";
-    return NULL;
+            return true;
+    return false;
 }
 
 const char *
@@ -280,7 +284,10 @@ path_critical(const struct chain *c, const struct access *a, const char *path)
 {
     char *content = a->glob ? whole_content(path) : NULL;
     const char *what = critical_folder(c, content ? content : path);
-    if (!what && !content && (holds(c, path, c->cwd) || (a->cwd && holds(c, path, a->cwd))))
+    if (!what && !a->by_name && critical_project(c, content ? content : path))
+        what = "the project";
+    if (!what && !content && !a->by_name &&
+        (holds(c, path, c->cwd) || (a->cwd && holds(c, path, a->cwd))))
         what = "the working folder";
     free(content);
     return what;

@@ -143,6 +143,67 @@ test_id_is_given_back(void **state)
     free(answer);
 }
 
+/* Whoever splits lines the Unicode way gets one answer a record, and no answer turns text round on a terminal. */
+static void
+test_answers_are_single_lines(void **state)
+{
+    (void)state;
+    static const char record[] =
+        "{\"id\":\"a\u2028b\",\"tool\":\"Bash\",\"input\":{\"command\":\"x \u2029 \u202e \xc2\x85 "
+        "\U000e0041 \u00e9\"},\"rules\":{\"deny\":[\"Bash(x \u202e\"]}}\n";
+    char *answer = world_ask(record, sizeof record - 1);
+    assert_int_equal(count_lines(answer), 1);
+    assert_non_null(strstr(answer, "\"id\":\"a\\u2028b\""));
+    assert_null(strstr(answer, "\u202e"));
+    assert_null(strstr(answer, "\u2029"));
+    assert_null(strstr(answer, "\U000e0041"));
+    assert_non_null(strstr(answer, "\\u202e"));
+    free(answer);
+}
+
+/* The rule's place and the reason, readable; nothing of the command reaches the terminal as it is. */
+static void
+test_explain(void **state)
+{
+    (void)state;
+    char *dir = temp_dir_make(), *home = fs_join(dir, "home"), *root = fs_join(dir, "p"),
+         *text = NULL;
+    size_t n = 0;
+    temp_file_write(dir, "home/.config/yare/settings.json",
+                    "{\"permissions\":{\n\"deny\":[\n\"Bash(git push:*)\",\n"
+                    "\"Bash(rm -rf\"],\"allow\":[\"Bash(git push origin)\"]}}");
+    temp_file_write(dir, "p/x", "");
+    char *config_home = fs_join(home, ".config/yare");
+    struct config_paths paths = {.home = home, .config_dir = config_home, .project_root = root};
+    struct config *config = config_load(&paths);
+    FILE *out = open_memstream(&text, &n);
+    assert_int_equal(perm_explain_run("ls && git -C . push", config, true, root, root, out), 0);
+    fclose(out);
+    assert_int_equal(strncmp(text, "deny, in default mode\n", 22), 0);
+    assert_non_null(strstr(text, "rule Bash(git push:*)"));
+    assert_non_null(strstr(text, "settings.json:3"));
+    assert_non_null(strstr(text, "'ls' only reads"));
+    assert_non_null(strstr(text, "IS NOT IN FORCE"));
+    assert_non_null(strstr(text, "never counts"));
+    free(text);
+    out = open_memstream(&text, &n);
+    assert_int_equal(perm_explain_run("make all \u202e", config, true, root, root, out), 0);
+    fclose(out);
+    assert_int_equal(strncmp(text, "ask", 3), 0);
+    assert_null(strstr(text, "\u202e"));
+    free(text);
+    out = open_memstream(&text, &n);
+    assert_int_equal(perm_explain_run("make all", config, true, root, root, out), 0);
+    fclose(out);
+    assert_non_null(strstr(text, "\"always\" would save: Bash(make all:*)"));
+    free(text);
+    config_free(config);
+    free(config_home);
+    free(home);
+    free(root);
+    temp_dir_remove(dir);
+}
+
 static void
 test_huge_line(void **state)
 {
@@ -200,6 +261,8 @@ main(void)
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_odd_lines),
         cmocka_unit_test(test_id_is_given_back),
+        cmocka_unit_test(test_answers_are_single_lines),
+        cmocka_unit_test(test_explain),
         cmocka_unit_test(test_huge_line),
         cmocka_unit_test(test_is_quick),
     };
