@@ -61,9 +61,10 @@ go_to(struct sh *sh, size_t leaf, const struct word *w)
         if (!absolute && (old.unknown || old.n == 0))
             to.unknown = true;
         for (size_t i = 0; i < (absolute ? 1 : old.n) && !to.unknown; i++) {
-            struct cwdset one = {
-                .dir = {path_clean(sh->a, absolute ? NULL : old.dir[i], w->w.text)}, .n = 1};
-            if (!one.dir[0])
+            const char *from = absolute ? NULL : old.dir[i];
+            struct cwdset one = {.dir = {path_clean(sh->a, from, w->w.text)}, .n = 1};
+            /* cd takes "link/.." away by text, everything else asks the kernel. */
+            if (!one.dir[0] || strcmp(one.dir[0], path_by_text(sh->a, from, w->w.text)) != 0)
                 one = (struct cwdset){.unknown = true};
             cwd_join(&to, &one);
         }
@@ -197,8 +198,10 @@ do_read(struct sh *sh, size_t leaf, const struct command *c)
     struct options o;
     set_class(sh, leaf, CLASS_READER);
     options_parse(sh, leaf, c, 1, &spec, &o);
-    if (o.unknown || o.bad)
+    if (o.unknown || o.bad) {
         effect_unknown(sh, leaf, "an option of read is not understood");
+        set_class(sh, leaf, CLASS_UNKNOWN);
+    }
     set_names(sh, leaf, c, &o);
 }
 
@@ -302,7 +305,8 @@ static void
 do_trap(struct sh *sh, size_t leaf, const struct command *c)
 {
     danger(sh, leaf, "trap runs text later");
-    if (c->n > 1 && c->argv[1].w.known)
+    bool text = c->n > 1 && c->argv[1].w.known && c->argv[1].w.text.len > 0;
+    if (text && !arg_is(c, 1, "-") && !is_option(&c->argv[1]))
         leaf_inner_text(sh, leaf, c->argv[1].w.text, false);
 }
 

@@ -65,6 +65,70 @@ path_clean(struct arena *a, const char *cwd, struct str p)
     return r;
 }
 
+const char *
+path_by_text(struct arena *a, const char *cwd, struct str p)
+{
+    struct buf b;
+    struct str parts[2] = {str_from(p.len && p.ptr[0] == '/' ? NULL : cwd), p}, part;
+    buf_init(&b, 64 * 1024);
+    for (size_t i = 0; i < 2; i++)
+        while (str_split(&parts[i], '/', &part)) {
+            if (str_is(part, "..")) {
+                while (b.len > 0 && b.data[b.len - 1] != '/')
+                    buf_truncate(&b, b.len - 1);
+                if (b.len > 0)
+                    buf_truncate(&b, b.len - 1);
+            } else if (part.len && !str_is(part, ".")) {
+                buf_addc(&b, '/');
+                buf_add_str(&b, part);
+            }
+        }
+    if (b.len == 0)
+        buf_addc(&b, '/');
+    char *r = arena_dup(a, buf_cstr(&b), b.len);
+    buf_release(&b);
+    return r;
+}
+
+/* At or below a link or a copied tree that this very command line makes: where it leads cannot be seen yet. */
+static bool
+is_fresh(const struct sh *sh, const char *path)
+{
+    for (size_t i = 0; i < sh->n_fresh; i++) {
+        size_t n = strlen(sh->fresh[i]);
+        if (strncmp(path, sh->fresh[i], n) == 0 && (path[n] == '\0' || path[n] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* The folder of a pattern up to its first component with a wildcard. */
+static const char *
+fixed_folder(struct arena *a, const char *path)
+{
+    size_t cut = strcspn(path, "*?[\\");
+    while (cut > 0 && path[cut - 1] != '/')
+        cut--;
+    return arena_dup(a, path, cut > 1 ? cut - 1 : cut);
+}
+
+void
+effect_fresh(struct sh *sh, size_t leaf)
+{
+    const struct perm_leaf *l = leaf_at(sh, leaf);
+    if (!sh->fresh)
+        sh->fresh = arena_alloc(sh->a, SH_MAX_FRESH * sizeof *sh->fresh);
+    for (size_t i = 0; l && i < l->n_effects; i++) {
+        const struct perm_effect *e = &l->effects[i];
+        if (e->kind != EFFECT_WRITE || e->redirect)
+            continue;
+        if (!e->path || sh->n_fresh >= SH_MAX_FRESH)
+            sh_incomplete(sh, "makes links or copies whose place is not known");
+        else
+            sh->fresh[sh->n_fresh++] = e->glob ? fixed_folder(sh->a, e->path) : e->path;
+    }
+}
+
 static bool
 no_effect(const char *path)
 {
@@ -140,6 +204,10 @@ add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w
     size_t n = t.ptr[0] == '/' || c->unknown || c->n == 0 ? 1 : c->n;
     for (size_t i = 0; i < n; i++) {
         e.path = path_clean(sh->a, c->n && !c->unknown ? c->dir[i] : NULL, t);
+        if (e.path && is_fresh(sh, e.path)) {
+            e.path = NULL;
+            effect_unknown(sh, leaf, "a path leads through what this command line makes");
+        }
         if (!e.path || !no_effect(e.path))
             push(sh, leaf, &e);
     }

@@ -160,7 +160,7 @@ program_run(struct sh *sh, size_t leaf, const struct command *c)
         by_row(sh, leaf, c, p);
     else
         no_row(sh, leaf, c, name);
-    if (memchr(c->argv[0].w.text.ptr, '/', c->argv[0].w.text.len))
+    if (!trusted)
         effect_add(sh, leaf, EFFECT_EXEC, &c->argv[0]);
     if (!trusted && leaf_at(sh, leaf)->cls != CLASS_DANGER) {
         leaf_at(sh, leaf)->cls = CLASS_UNKNOWN;

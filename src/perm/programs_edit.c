@@ -71,6 +71,21 @@ write_below(struct judged *j, const struct word *dir, const struct word *src)
     effect_add(sh, j->leaf, EFFECT_WRITE, &w);
 }
 
+/* "dir/." copies all that dir holds, ".*" all hidden names: .git and .yare may be among them. */
+static bool
+hidden_names(const struct word *w)
+{
+    struct str s = w->w.text;
+    while (s.len > 1 && s.ptr[s.len - 1] == '/')
+        s.len--;
+    size_t cut = s.len;
+    while (cut > 0 && s.ptr[cut - 1] != '/')
+        cut--;
+    struct str base = str_sub(s, cut, s.len - cut);
+    return !w->w.known || str_is(base, ".") || str_is(base, "..") ||
+           (w->w.glob && base.len && strchr(".[", base.ptr[0]));
+}
+
 static void
 source(struct judged *j, const struct word *w, bool move, bool tree)
 {
@@ -110,7 +125,11 @@ ops_cp(struct judged *j)
         source(j, w, move, tree);
         if (below && !j->o.seen['T'])
             write_below(j, to, w);
+        if (tree && (j->o.seen['T'] || hidden_names(w)))
+            judged_unknown(j, "the names it writes are not known");
     }
+    if (tree || j->o.seen['d'] || j->o.seen['P'] || move)
+        effect_fresh(j->sh, j->leaf);
 }
 
 void
@@ -146,6 +165,7 @@ ops_ln(struct judged *j)
         if (below && !j->o.seen['T'])
             write_below(j, to, judged_operand(j, i));
     }
+    effect_fresh(j->sh, j->leaf);
     need_known(j);
 }
 
@@ -175,6 +195,16 @@ ops_dd(struct judged *j)
     }
 }
 
+static void
+write_backup(struct judged *j, const struct word *file, const struct word *suffix)
+{
+    struct word w = *file;
+    w.w.known = file->w.known && suffix->w.known;
+    w.w.text = str_from(arena_printf(j->sh->a, "%.*s%.*s", (int)file->w.text.len, file->w.text.ptr,
+                                     (int)suffix->w.text.len, suffix->w.text.ptr));
+    effect_add(j->sh, j->leaf, EFFECT_WRITE, &w);
+}
+
 static bool
 sed_script(struct judged *j, const struct word *w)
 {
@@ -187,6 +217,7 @@ ops_sed(struct judged *j)
 {
     struct sh *sh = j->sh;
     bool in_place = j->o.seen['i'], ok = true;
+    const struct word *suffix = j->o.value['i'];
     size_t first = j->o.pattern ? 0 : 1;
     if (!j->o.pattern)
         ok = j->o.n_operands > 0 && sed_script(j, judged_operand(j, 0));
@@ -201,8 +232,9 @@ ops_sed(struct judged *j)
         effect_add(sh, j->leaf, EFFECT_READ, w);
         if (in_place)
             effect_add(sh, j->leaf, EFFECT_WRITE, w);
+        if (in_place && suffix && suffix->w.text.len)
+            write_backup(j, w, suffix);
     }
-    const struct word *suffix = j->o.value['i'];
     if (suffix && (!suffix->w.known || memchr(suffix->w.text.ptr, '/', suffix->w.text.len) ||
                    memchr(suffix->w.text.ptr, '*', suffix->w.text.len)))
         judged_unknown(j, "the backup goes to another place");

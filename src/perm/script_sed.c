@@ -29,6 +29,50 @@ blanks(struct sed *p, bool ends)
         p->i++;
 }
 
+/* A bracket expression of a regular expression at '[': some versions of sed end the whole at a delimiter inside, others do not,
+ * so that one is refused. */
+static bool
+bracket(struct sed *p, char delim)
+{
+    p->i++;
+    if (cur(p) == '^')
+        p->i++;
+    bool first = true;
+    for (; p->i < p->s.len; p->i++, first = false) {
+        if (cur(p) == delim || cur(p) == '\\' || cur(p) == '\n')
+            return false;
+        if (cur(p) == '[' && p->i + 1 < p->s.len && strchr(":.=", p->s.ptr[p->i + 1])) {
+            char kind = p->s.ptr[p->i + 1];
+            for (p->i += 2; p->i + 1 < p->s.len; p->i++)
+                if (cur(p) == delim || (cur(p) == kind && p->s.ptr[p->i + 1] == ']'))
+                    break;
+            if (cur(p) != kind)
+                return false;
+            p->i++;
+        } else if (cur(p) == ']' && !first) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Past the next unescaped delimiter that ends a regular expression. */
+static bool
+past_regex(struct sed *p, char delim)
+{
+    for (; p->i < p->s.len; p->i++) {
+        if (cur(p) == '\\') {
+            p->i++;
+        } else if (cur(p) == delim) {
+            p->i++;
+            return true;
+        } else if (cur(p) == '[' && !bracket(p, delim)) {
+            return false;
+        }
+    }
+    return false;
+}
+
 /* Past the next unescaped delimiter. */
 static bool
 to_delim(struct sed *p, char delim)
@@ -84,7 +128,7 @@ address(struct sed *p, bool *ret_any)
             if (c == '\n' || c == '\0' || c == '\\')
                 return false;
         }
-        if (!to_delim(p, c))
+        if (!past_regex(p, c))
             return false;
         while (cur(p) == 'I' || cur(p) == 'M')
             p->i++;
@@ -154,7 +198,7 @@ substitute(struct sed *p)
 {
     char delim = cur(p);
     p->i++;
-    if (delim == '\0' || delim == '\n' || delim == '\\' || !to_delim(p, delim) ||
+    if (delim == '\0' || delim == '\n' || delim == '\\' || !past_regex(p, delim) ||
         !to_delim(p, delim))
         return false;
     for (;; p->i++) {

@@ -128,6 +128,8 @@ sh_run_text(struct sh *sh, struct str text)
     u->tree = parse(u->s.text);
     if (u->tree) {
         sh->unit = u;
+        if (ts_node_has_error(ts_tree_root_node(u->tree)))
+            sh_incomplete(sh, "the command is not valid shell");
         walk_program(sh, ts_tree_root_node(u->tree));
         sh->unit = outer;
         ts_tree_delete(u->tree);
@@ -140,7 +142,7 @@ sh_run_text(struct sh *sh, struct str text)
 static bool
 leaf_reads_only(const struct perm_leaf *l)
 {
-    if (l->bad_env || l->effects_unknown || !l->name_known)
+    if (l->bad_env || l->effects_unknown || (l->n_argv && !l->name_known))
         return false;
     for (size_t i = 0; i < l->n_effects; i++)
         if (l->effects[i].kind != EFFECT_READ && l->effects[i].kind != EFFECT_READ_TREE)

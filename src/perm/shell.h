@@ -26,6 +26,7 @@ enum {
     SH_MAX_WORDS = 2000, /* words of one command after brace expansion */
     SH_MAX_BRACES = 256, /* words one brace expression may give */
     SH_MAX_WORK = 60000, /* nodes and words looked at in all */
+    SH_MAX_FRESH = 64,   /* links and copied trees a command line may make */
     SH_MAX_UNROLL = 16,  /* for-loop values walked one by one */
 };
 
@@ -116,6 +117,8 @@ struct sh {
     size_t wrapper;    /* of the leaves to come, or SIZE_MAX */
     struct str *funcs; /* functions defined so far */
     size_t n_funcs, cap_funcs;
+    const char **fresh; /* links and copied trees made earlier in this command line */
+    size_t n_fresh;
     const char **made; /* folders made earlier in this command line */
     size_t n_made, cap_made;
 };
@@ -218,6 +221,10 @@ bool env_value_safe(struct str name, const struct word *v);
 
 /* effects.c */
 const char *path_clean(struct arena *a, const char *cwd, struct str p);
+/* The same with "x/.." taken away by text alone, as cd does it. */
+const char *path_by_text(struct arena *a, const char *cwd, struct str p);
+/* What the leaf wrote may be a link: later paths through it are not known. */
+void effect_fresh(struct sh *sh, size_t leaf);
 void effect_add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
 void effect_redirect(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
 void effect_text(struct sh *sh, size_t leaf, enum perm_effect_kind kind, struct str path);

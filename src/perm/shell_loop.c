@@ -120,9 +120,16 @@ static bool
 can_unroll(struct sh *sh, TSNode body, const struct words *ws)
 {
     struct str t = node_text(sh, body);
-    if (ws->n == 0 || ws->n > SH_MAX_UNROLL || str_contains(t, STR("break")) ||
-        str_contains(t, STR("continue")) || str_contains(t, STR("return")))
+    static const char *const moves[] = {"cd",      "pushd",     "popd", "=",      "read", "mapfile",
+                                        "getopts", "printf -v", "eval", "source", ". "};
+    bool leaves_early = str_contains(t, STR("break")) || str_contains(t, STR("continue")) ||
+                        str_contains(t, STR("return"));
+    if (ws->n == 0 || ws->n > SH_MAX_UNROLL)
         return false;
+    /* A round that ends early may leave a state that no full round leaves. */
+    for (size_t i = 0; i < ARRAY_LEN(moves) && leaves_early; i++)
+        if (str_contains(t, str_from(moves[i])))
+            return false;
     for (size_t i = 0; i < ws->n; i++)
         if (!ws->v[i].w.known)
             return false;

@@ -95,6 +95,16 @@ read_targets(struct sh *sh, TSNode node, size_t from, struct redirect *r, struct
     }
 }
 
+/* The word that ends right before `end` is digits alone: for the shell it is the descriptor of the redirection. */
+static bool
+word_is_number(struct str text, size_t end)
+{
+    size_t i = end;
+    while (i > 0 && isdigit((unsigned char)text.ptr[i - 1]))
+        i--;
+    return i == 0 || strchr(" \t\n;&|()<>", text.ptr[i - 1]) != NULL;
+}
+
 void
 redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extra)
 {
@@ -114,6 +124,9 @@ redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extr
         word_scan_rest(sh, node, start, start + (uint32_t)t.len);
         return;
     }
+    if (start > 0 && r.fd < 0 && isdigit((unsigned char)sh->unit->s.text.ptr[start - 1]) &&
+        word_is_number(sh->unit->s.text, start))
+        sh_incomplete(sh, "a descriptor was read as a word");
     const struct heredoc *doc = doc_at(sh, start + i);
     read_targets(sh, node, start + i + r.op.len, &r, extra);
     if (doc) {

@@ -4,340 +4,7 @@
  */
 #include <string.h>
 
-#include "perm/programs.h"
-
-enum wrap_kind {
-    W_CLEAR,  /* transparent when its options are understood */
-    W_RUN,    /* runs the words behind its options and `skip` operands */
-    W_RUNNER, /* likewise, a package runner: a rule for it as a whole is fine */
-    W_TEXT,   /* joins the words into a shell string */
-    W_SHELL,
-    W_ENV,
-    W_XARGS,
-    W_FLOCK,
-    W_INTERP, /* runs code of another language */
-    W_DANGER, /* runs or steers something out of sight */
-};
-struct wrapper {
-    const char *name, *sub; /* sub: the word that must follow */
-    enum wrap_kind kind;
-    size_t skip;
-    bool power;
-    struct optspec spec;
-};
-
-#define CONTAINER_LONGS                                                                            \
-    "user= workdir= env= env-file= interactive tty detach privileged rm name= volume= "            \
-    "network= entrypoint= platform= mount= publish= label= memory= cpus= hostname= init pull= "    \
-    "gpus= ipc= pid="
-
-static const struct wrapper wrappers[] = {
-    {"timeout",
-     NULL,
-     W_CLEAR,
-     1,
-     false,
-     {.shorts = "k:s:vfp",
-      .longs = "kill-after= signal= verbose foreground preserve-status",
-      .posix = true}},
-    {"nice",
-     NULL,
-     W_CLEAR,
-     0,
-     false,
-     {.shorts = "n:", .longs = "adjustment=", .numbers = true, .posix = true}},
-    {"nohup", NULL, W_CLEAR, 0, false, {.posix = true}},
-    {"time", NULL, W_CLEAR, 0, false, {.shorts = "p", .posix = true}},
-    {"stdbuf",
-     NULL,
-     W_CLEAR,
-     0,
-     false,
-     {.shorts = "i:o:e:", .longs = "input= output= error=", .posix = true}},
-    {"command", NULL, W_CLEAR, 0, false, {.shorts = "p!", .posix = true}},
-    {"builtin", NULL, W_CLEAR, 0, false, {.posix = true}},
-    {"coproc", NULL, W_CLEAR, 0, false, {.posix = true}},
-    {"env",
-     NULL,
-     W_ENV,
-     0,
-     false,
-     {.shorts = "i0u:C:S:v",
-      .longs = "ignore-environment null unset= chdir= split-string/S=: debug",
-      .posix = true}},
-    {"xargs",
-     NULL,
-     W_XARGS,
-     0,
-     false,
-     {.shorts = "0rtpxoa:d:E:I:i?L:l?n:P:s:e?",
-      .longs = "null no-run-if-empty verbose interactive exit "
-               "open-tty arg-file= delimiter= eof=? replace=? max-lines=? max-args= max-procs= "
-               "max-chars= show-limits",
-      .posix = true}},
-    {"sudo",
-     NULL,
-     W_RUN,
-     0,
-     true,
-     {.shorts = "ABbEeHiKklNnPSsVvC:D:g:h:p:R:r:t:T:U:u:",
-      .longs = "askpass background preserve-env=? edit "
-               "set-home login non-interactive preserve-groups stdin shell chdir= group= host= "
-               "prompt= user= "
-               "chroot= role= type= other-user= command-timeout=",
-      .posix = true}},
-    {"doas", NULL, W_RUN, 0, true, {.shorts = "Lnsa:C:u:", .posix = true}},
-    {"pkexec",
-     NULL,
-     W_RUN,
-     0,
-     true,
-     {.longs = "user= disable-internal-agent keep-cwd", .posix = true}},
-    {"run0",
-     NULL,
-     W_RUN,
-     0,
-     true,
-     {.shorts = "u:g:D:", .longs = "user= group= chdir=", .posix = true}},
-    {"runuser", NULL, W_SHELL, 0, true, {0}},
-    {"su", NULL, W_SHELL, 0, true, {0}},
-    {"chroot", NULL, W_RUN, 1, true, {.longs = "userspec= groups= skip-chdir", .posix = true}},
-    {"unshare",
-     NULL,
-     W_RUN,
-     0,
-     true,
-     {.shorts = "muinpUCTfrcR:w:S:G:",
-      .longs = "mount=? uts=? ipc=? net=? pid=? user=? cgroup=? fork "
-               "map-root-user map-current-user mount-proc=? kill-child=? root= wd=",
-      .posix = true}},
-    {"nsenter",
-     NULL,
-     W_RUN,
-     0,
-     true,
-     {.shorts = "at:muinpUCTFr", .longs = "all target=", .posix = true}},
-    {"systemd-run",
-     NULL,
-     W_RUN,
-     0,
-     true,
-     {.shorts = "p:u:E:tPGqd",
-      .longs = "user scope unit= property= pty pipe wait setenv= uid=",
-      .posix = true}},
-    {"ssh",
-     NULL,
-     W_TEXT,
-     1,
-     true,
-     {.shorts = "46AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:P:p:Q:R:S:W:w:",
-      .posix = true}},
-    {"setsid", NULL, W_RUN, 0, false, {.shorts = "cfw", .longs = "ctty fork wait", .posix = true}},
-    {"ionice",
-     NULL,
-     W_RUN,
-     0,
-     false,
-     {.shorts = "c:n:p:P:tu:", .longs = "class= classdata= pid= ignore", .posix = true}},
-    {"chrt", NULL, W_RUN, 1, false, {.shorts = "bdfiormaRT:P:D:v", .posix = true}},
-    {"taskset", NULL, W_RUN, 1, false, {.shorts = "acp", .posix = true}},
-    {"strace",
-     NULL,
-     W_RUN,
-     0,
-     false,
-     {.shorts = "cCfFiqrtTvxyhVDa:b:e:I:o:O:p:P:s:S:u:E:X:", .posix = true}},
-    {"ltrace", NULL, W_RUN, 0, false, {.shorts = "cCfirtSe:o:p:s:u:", .posix = true}},
-    {"watch",
-     NULL,
-     W_TEXT,
-     0,
-     false,
-     {.shorts = "bcdegn:pqtwxr",
-      .longs = "beep color differences=? errexit chgexit interval= precise no-title no-wrap exec",
-      .posix = true}},
-    {"flock",
-     NULL,
-     W_FLOCK,
-     1,
-     false,
-     {.shorts = "exsunoFvE:w:c:",
-      .longs = "exclusive shared unlock nonblock nb close "
-               "no-fork verbose conflict-exit-code= timeout= wait= command/c=:",
-      .posix = true}},
-    {"parallel",
-     NULL,
-     W_TEXT,
-     0,
-     false,
-     {.shorts = "j:n:N:k0I:a:X", .longs = "jobs= keep-order bar eta halt= dry-run", .posix = true}},
-    {"script",
-     NULL,
-     W_FLOCK,
-     9,
-     false,
-     {.shorts = "aefqc:t?O:", .longs = "append command/c=: return flush quiet", .posix = false}},
-    {"busybox", NULL, W_RUN, 0, false, {.posix = true}},
-    {"toybox", NULL, W_RUN, 0, false, {.posix = true}},
-    {"sh", NULL, W_SHELL, 0, false, {0}},
-    {"bash", NULL, W_SHELL, 0, false, {0}},
-    {"dash", NULL, W_SHELL, 0, false, {0}},
-    {"zsh", NULL, W_SHELL, 0, false, {0}},
-    {"ksh", NULL, W_SHELL, 0, false, {0}},
-    {"ash", NULL, W_SHELL, 0, false, {0}},
-    {"fish", NULL, W_SHELL, 0, false, {0}},
-    {"npx",
-     NULL,
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "yqp:c:",
-      .longs = "yes no no-install install quiet package= call/c=: prefer-offline offline "
-               "ignore-existing",
-      .posix = true}},
-    {"pnpx", NULL, W_RUNNER, 0, false, {.posix = true}},
-    {"bunx", NULL, W_RUNNER, 0, false, {.longs = "bun", .posix = true}},
-    {"uvx",
-     NULL,
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "p:qv", .longs = "from= with= python= isolated offline quiet", .posix = true}},
-    {"npm",
-     "exec",
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "yc:", .longs = "yes no package= call/c=: workspace=", .posix = true}},
-    {"npm",
-     "x",
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "yc:", .longs = "yes no package= call/c=:", .posix = true}},
-    {"pnpm", "dlx", W_RUNNER, 0, false, {.longs = "package= silent shell-mode", .posix = true}},
-    {"pnpm",
-     "exec",
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "rc", .longs = "recursive parallel", .posix = true}},
-    {"yarn",
-     "dlx",
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "p:q", .longs = "package= quiet", .posix = true}},
-    {"yarn", "exec", W_RUNNER, 0, false, {.posix = true}},
-    {"bun", "x", W_RUNNER, 0, false, {.posix = true}},
-    {"uv",
-     "run",
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "p:qvm:",
-      .longs = "with= python= extra= group= all-extras no-sync frozen locked isolated offline "
-               "no-project quiet active env-file= module=",
-      .posix = true}},
-    {"pipx", "run", W_RUNNER, 0, false, {.longs = "spec= python= no-cache", .posix = true}},
-    {"poetry", "run", W_RUNNER, 0, false, {.posix = true}},
-    {"pipenv", "run", W_RUNNER, 0, false, {.posix = true}},
-    {"pdm", "run", W_RUNNER, 0, false, {.posix = true}},
-    {"hatch", "run", W_RUNNER, 0, false, {.posix = true}},
-    {"rye", "run", W_RUNNER, 0, false, {.posix = true}},
-    {"conda",
-     "run",
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "n:p:", .longs = "name= prefix= no-capture-output live-stream", .posix = true}},
-    {"bundle", "exec", W_RUNNER, 0, false, {.posix = true}},
-    {"mise", "exec", W_RUNNER, 0, false, {.posix = true}},
-    {"direnv", "exec", W_RUNNER, 1, false, {.posix = true}},
-    {"devbox",
-     "run",
-     W_RUNNER,
-     0,
-     false,
-     {.shorts = "qe:", .longs = "quiet env= pure", .posix = true}},
-    {"docker",
-     "exec",
-     W_RUN,
-     1,
-     true,
-     {.shorts = "itdu:w:e:", .longs = CONTAINER_LONGS, .posix = true}},
-    {"docker",
-     "run",
-     W_RUN,
-     1,
-     true,
-     {.shorts = "itdPu:w:e:v:p:m:h:l:", .longs = CONTAINER_LONGS, .posix = true}},
-    {"podman",
-     "exec",
-     W_RUN,
-     1,
-     true,
-     {.shorts = "itdu:w:e:", .longs = CONTAINER_LONGS, .posix = true}},
-    {"podman",
-     "run",
-     W_RUN,
-     1,
-     true,
-     {.shorts = "itdPu:w:e:v:p:m:h:l:", .longs = CONTAINER_LONGS, .posix = true}},
-    {"kubectl",
-     "exec",
-     W_RUN,
-     1,
-     true,
-     {.shorts = "itc:n:", .longs = "container= namespace= stdin tty", .posix = true}},
-    {"python", NULL, W_INTERP, 0, false, {.shorts = "bBdEiIOPqsSuvxW:X:c!m:Vh?", .posix = true}},
-    {"python3", NULL, W_INTERP, 0, false, {.shorts = "bBdEiIOPqsSuvxW:X:c!m:Vh?", .posix = true}},
-    {"python2", NULL, W_INTERP, 0, false, {.shorts = "bBdEiIOPqsSuvxW:X:c!m:Vh?", .posix = true}},
-    {"node",
-     NULL,
-     W_INTERP,
-     0,
-     false,
-     {.shorts = "e!p!vicr+",
-      .longs = "eval! print! version check help require=+ import=+ loader=+ test watch",
-      .posix = true}},
-    {"nodejs",
-     NULL,
-     W_INTERP,
-     0,
-     false,
-     {.shorts = "e!p!v", .longs = "eval! print! version", .posix = true}},
-    {"bun", "-e", W_INTERP, 0, false, {.posix = true}},
-    {"deno", "eval", W_INTERP, 0, false, {.posix = true}},
-    {"perl", NULL, W_INTERP, 0, false, {.shorts = "e!E!nplaivwcTtUuWXs0?M+m+I+", .posix = true}},
-    {"ruby",
-     NULL,
-     W_INTERP,
-     0,
-     false,
-     {.shorts = "e!nplavwcWsSxr+I+", .longs = "version help", .posix = true}},
-    {"php",
-     NULL,
-     W_INTERP,
-     0,
-     false,
-     {.shorts = "r!B!R!F!E!vmilwsn", .longs = "version", .posix = true}},
-    {"lua", NULL, W_INTERP, 0, false, {.shorts = "e!iv", .posix = true}},
-    {"tclsh", NULL, W_INTERP, 0, false, {.posix = true}},
-    {"expect", NULL, W_INTERP, 0, false, {.shorts = "c!f:", .posix = true}},
-    {"osascript", NULL, W_INTERP, 0, false, {.shorts = "e!", .posix = true}},
-    {"Rscript", NULL, W_INTERP, 0, false, {.shorts = "e!", .posix = true}},
-    {"julia", NULL, W_INTERP, 0, false, {.shorts = "e!E!", .posix = true}},
-    {"crontab", NULL, W_DANGER, 0, false, {0}},
-    {"at", NULL, W_DANGER, 0, false, {0}},
-    {"batch", NULL, W_DANGER, 0, false, {0}},
-    {"tmux", NULL, W_DANGER, 0, false, {0}},
-    {"screen", NULL, W_DANGER, 0, false, {0}},
-    {"gdb", NULL, W_DANGER, 0, false, {0}},
-    {"yare", NULL, W_DANGER, 0, false, {0}},
-    {"claude", NULL, W_DANGER, 0, false, {0}},
-    {"codex", NULL, W_DANGER, 0, false, {0}},
-};
+#include "perm/wrappers.h"
 
 struct wrap {
     struct sh *sh;
@@ -373,6 +40,8 @@ inner_start(const struct wrap *x)
     if (k >= x->o.n_operands)
         return x->c->n;
     size_t i = x->o.operands[k];
+    if (k > 0 && x->c->argv[i].w.known && str_is(x->c->argv[i].w.text, "--"))
+        i++; /* kubectl exec POD -- COMMAND */
     bool assigns = x->w->kind == W_ENV || x->w->power;
     while (assigns && i < x->c->n && is_assignment(&x->c->argv[i]))
         i++;
@@ -510,6 +179,8 @@ run_env(struct wrap *x)
         return;
     }
     opaque(x, i < c->n ? "runs another program" : "prints the environment");
+    if (i >= c->n && !x->o.unknown && !x->o.value['S'])
+        leaf_at(sh, x->leaf)->cls = CLASS_UNKNOWN;
     if (x->o.value['S'])
         leaf_inner_text(sh, x->leaf, x->o.value['S']->w.text, false);
     if (x->o.unknown)
@@ -533,7 +204,14 @@ run_xargs(struct wrap *x)
     struct command in = *c;
     in.argv = arena_alloc(sh->a, (c->n + 1) * sizeof *in.argv);
     memcpy(in.argv, c->argv, c->n * sizeof *in.argv);
-    in.argv[in.n++] = word_unknown(STR("\"$@\""), true);
+    const struct word *place = x->o.value['I'] ? x->o.value['I'] : x->o.value['i'];
+    bool replaces = x->o.seen['I'] || x->o.seen['i'];
+    struct str mark = place && place->w.text.len ? place->w.text : STR("{}");
+    for (size_t k = i; k < c->n && replaces; k++)
+        if (c->argv[k].w.known && str_contains(c->argv[k].w.text, mark))
+            in.argv[k] = word_unknown(c->argv[k].src, false);
+    if (!replaces)
+        in.argv[in.n++] = word_unknown(STR("\"$@\""), true);
     bool trusted;
     struct str name = program_name(c->argv[i].w.text, &trusted);
     if (x->trusted && i == 1 && c->argv[i].w.known && trusted && program_harmless(name)) {
@@ -578,6 +256,42 @@ shell_options(const struct command *c, bool su, bool *ret_c)
     return i;
 }
 
+/* sh may be another shell than bash: only text that both read in the same way. */
+static bool
+plain_sh(struct str text)
+{
+    static const char *const bashisms[] = {"$'", "$\"", "$[", "&>", "|&", "<<<", "[[", "((",
+                                           "<(", ">(",  ";&", "~+", "~-", "+=",  "=("};
+    for (size_t i = 0; i < ARRAY_LEN(bashisms); i++)
+        if (str_contains(text, str_from(bashisms[i])))
+            return false;
+    /* {a,b} is a word for one and two for the other; ${x}, "{ " and {} are the same for both. */
+    for (size_t i = 0; i < text.len; i++) {
+        char next = i + 1 < text.len ? text.ptr[i + 1] : ' ';
+        if (text.ptr[i] == '{' && !(i > 0 && text.ptr[i - 1] == '$') && !strchr(" \n}", next))
+            return false;
+    }
+    return true;
+}
+
+static bool
+is_bash(struct str name)
+{
+    return str_is(name, "bash") || str_is(name, "/bin/bash") || str_is(name, "/usr/bin/bash");
+}
+
+/* sh -c 'LITERAL' and bash -c 'LITERAL', with nothing else. */
+static bool
+literal_shell(const struct command *c)
+{
+    if (c->n != 3 || !c->argv[1].w.known || !str_is(c->argv[1].w.text, "-c"))
+        return false;
+    const struct word *text = &c->argv[2];
+    struct str name = c->argv[0].w.text;
+    bool sh = str_is(name, "sh") || str_is(name, "/bin/sh") || str_is(name, "/usr/bin/sh");
+    return text->w.known && !text->w.glob && (is_bash(name) || (sh && plain_sh(text->w.text)));
+}
+
 static void
 run_shell(struct wrap *x)
 {
@@ -591,17 +305,14 @@ run_shell(struct wrap *x)
                 with_c = true;
                 i = k + 1;
             }
-    bool posix_shell = str_is(c->argv[0].w.text, "sh") || str_is(c->argv[0].w.text, "bash") ||
-                       str_is(c->argv[0].w.text, "/bin/sh") ||
-                       str_is(c->argv[0].w.text, "/bin/bash");
-    bool literal = posix_shell && c->n == 3 && c->argv[1].w.known &&
-                   str_is(c->argv[1].w.text, "-c") && c->argv[2].w.known && !c->argv[2].w.glob;
-    if (literal) {
+    if (literal_shell(c)) {
         leaf_at(sh, x->leaf)->cls = CLASS_READER;
         leaf_inner_text(sh, x->leaf, c->argv[2].w.text, true);
         return;
     }
     opaque(x, "runs a shell");
+    if (with_c && i < c->n && !plain_sh(c->argv[i].w.text) && !is_bash(c->argv[0].w.text))
+        sh_incomplete(sh, "another shell may read this text in another way");
     if (with_c && i < c->n)
         leaf_inner_text(sh, x->leaf, c->argv[i].w.text, false);
     else if (i < c->n && !su) {
@@ -632,19 +343,6 @@ run_interpreter(struct wrap *x)
     program_guess_reads(sh, x->leaf, c, 1);
 }
 
-static const struct wrapper *
-find_wrapper(struct str name, const struct command *c)
-{
-    for (size_t i = 0; i < ARRAY_LEN(wrappers); i++) {
-        if (!str_is(name, wrappers[i].name))
-            continue;
-        if (!wrappers[i].sub ||
-            (c->n > 1 && c->argv[1].w.known && str_is(c->argv[1].w.text, wrappers[i].sub)))
-            return &wrappers[i];
-    }
-    return NULL;
-}
-
 /* python3.11, perl5.36: the name with its version taken off. */
 static struct str
 without_version(struct str s)
@@ -659,9 +357,9 @@ wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
 {
     struct wrap x = {.sh = sh, .leaf = leaf, .c = c};
     struct str name = program_name(c->argv[0].w.text, &x.trusted);
-    x.w = find_wrapper(name, c);
+    x.w = wrapper_find(name, c);
     if (!x.w) {
-        const struct wrapper *w = find_wrapper(without_version(name), c);
+        const struct wrapper *w = wrapper_find(without_version(name), c);
         x.w = w && w->kind == W_INTERP ? w : NULL;
     }
     if (!x.w)
@@ -677,7 +375,7 @@ wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
     }
     if (x.w->kind != W_SHELL)
         options_parse(sh, leaf, c, x.w->sub ? 2 : 1, &x.w->spec, &x.o);
-    if (memchr(c->argv[0].w.text.ptr, '/', c->argv[0].w.text.len))
+    if (!x.trusted)
         effect_add(sh, leaf, EFFECT_EXEC, &c->argv[0]);
     run[x.w->kind](&x);
     /* What runs in this very shell may move it. */

@@ -16,3 +16,4 @@ endfunction()
 
 yare_fuzz(keys LINK yare_ui)
 yare_fuzz(sse LINK yare_model)
+yare_fuzz(shell LINK yare_perm)
