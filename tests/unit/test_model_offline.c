@@ -176,7 +176,6 @@ one_of_each(void **state)
         {"todo \"a, b\", c", "TodoWrite a, b;", "The list is kept"},
         {"help", "", "ANTHROPIC_API_KEY"},
         {"please explain the parser", "", "not a language model"},
-        {"explain it", "", "OPENAI_"},
         {"explain it", "", "--provider"},
         {"", "", "tour"},
     };

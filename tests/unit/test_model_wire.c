@@ -471,6 +471,67 @@ the_time_is_kept(void **state)
     server_stop(&srv);
 }
 
+/* What the server's checks are worth: illegal histories are refused, each for its reason. Rows go to one server in turn, so that a
+ * changed past is seen too. */
+static void
+the_server_checks(void **state)
+{
+#define USER(blocks) "{\"role\":\"user\",\"content\":[" blocks "]}"
+#define ASSISTANT(blocks) "{\"role\":\"assistant\",\"content\":[" blocks "]}"
+#define TEXT(t) "{\"type\":\"text\",\"text\":\"" t "\"}"
+#define USE(id) "{\"type\":\"tool_use\",\"id\":\"" id "\",\"name\":\"X\",\"input\":{}}"
+#define RESULT(id) "{\"type\":\"tool_result\",\"tool_use_id\":\"" id "\",\"content\":\"r\"}"
+    static const struct {
+        const char *messages[4];
+        const char *word; /* NULL: legal */
+    } rows[] = {
+        {{USER(TEXT("a")), ASSISTANT(USE("t")), USER(RESULT("t") "," TEXT("b"))}, NULL},
+        {{USER(TEXT("a")), ASSISTANT(USE("t")), USER(RESULT("t") "," TEXT("c"))}, "changed"},
+        {{USER(TEXT("a")), ASSISTANT(USE("t"))}, "leaves calls open"},
+        {{USER(TEXT("d")), ASSISTANT(USE("t")), USER(TEXT("b"))}, "open were"},
+        {{USER(TEXT("d")), ASSISTANT(USE("t")), USER(TEXT("b") "," RESULT("t"))},
+         "results do not come first"},
+        {{USER(RESULT("t"))}, "open were"},
+        {{USER(TEXT(" "))}, "empty text"},
+        {{ASSISTANT(TEXT("a"))}, "not the user's"},
+        {{USER(TEXT("a")), USER(TEXT("b"))}, "the role of the one before"},
+        {{USER(TEXT("e")), ASSISTANT(USE("t")), USER(RESULT("t")), ASSISTANT(USE("t"))}, "repeats"},
+        {{USER(TEXT("f")), ASSISTANT(USE("t.1")), USER(RESULT("t.1"))}, "tool_use id"},
+        {{USER(TEXT("g")),
+          ASSISTANT("{\"type\":\"thinking\",\"thinking\":\"x\",\"signature\":\"\"}")},
+         "signature"},
+    };
+    struct server srv;
+    (void)state;
+    server_start(&srv, "{\"responses\":[[{\"text\":\"x\"}]]}", "0");
+    struct model_provider *p = provider(&srv);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct message *m[4] = {0};
+        struct err err = {0};
+        struct model_request req = {.model = "sonnet",
+                                    .max_tokens = 9,
+                                    .messages = (const struct message *const *)m,
+                                    .system_break = {SIZE_MAX, SIZE_MAX},
+                                    .message_break = {SIZE_MAX, SIZE_MAX}};
+        for (size_t k = 0; k < 4 && rows[i].messages[k]; k++)
+            m[req.n_messages++] = message_parse(str_from(rows[i].messages[k]), &err);
+        struct model_stream *s = p->start(p->self, &req, &err);
+        struct stream_blocks *b = stream_blocks_new();
+        enum model_step step = drain(s, b, &err);
+        if (step != (rows[i].word ? MODEL_FAILED : MODEL_DONE) ||
+            (rows[i].word && !strstr(err.text, rows[i].word)))
+            fail_msg("row %zu: %s", i, err.text);
+        assert_int_equal(err.http, rows[i].word ? 400 : 0);
+        assert_false(err.retryable);
+        stream_blocks_free(b);
+        model_stream_free(s);
+        for (size_t k = 0; k < 4; k++)
+            message_free(m[k]);
+    }
+    model_provider_free(p);
+    server_stop(&srv);
+}
+
 /* Two turns: the server itself checks that the second request is legal and extends the first. */
 static void
 a_conversation(void **state)
@@ -529,6 +590,7 @@ main(void)
                                        cmocka_unit_test(headers),
                                        cmocka_unit_test(a_refused_beta_is_dropped),
                                        cmocka_unit_test(the_time_is_kept),
+                                       cmocka_unit_test(the_server_checks),
                                        cmocka_unit_test(a_conversation)};
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
