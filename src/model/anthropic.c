@@ -16,6 +16,7 @@
 #include "model/sse.h"
 
 #define ERROR_BODY_MAX ((size_t)1 << 20)
+#define DRAIN_MS 20
 
 struct provider {
     struct model_provider pub;
@@ -35,7 +36,7 @@ struct stream {
     struct cJSON *tree;     /* of the event that was handed out: deltas borrow from it */
     struct delta after_raw; /* its delta, which follows the raw event */
     char minted_id[48];     /* for a tool_use that came without one */
-    bool raw_pending, done, answered, betas_dropped;
+    bool raw_pending, done, drained, answered, betas_dropped;
 };
 
 static void
@@ -253,6 +254,20 @@ receive(struct stream *s, int wake_fd, int timeout_ms, bool *ret_over, struct er
     return MODEL_FAILED;
 }
 
+/* The few bytes behind the last event are read too: then the connection can serve the next request, which saves its handshakes. They
+ * nearly always came with it; a server that dawdles is not waited for. */
+static void
+drain_end(struct stream *s)
+{
+    struct str rest;
+    struct err ignored = {0};
+    int64_t until = clock_mono_ms() + DRAIN_MS;
+    s->drained = true;
+    for (int64_t left; (left = until - clock_mono_ms()) > 0;)
+        if (http_next(s->http, -1, (int)left, &rest, &ignored) != HTTP_DATA)
+            return;
+}
+
 static enum model_step
 stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
             struct err *err)
@@ -267,6 +282,8 @@ stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta
     }
     for (;;) {
         enum model_step step = next_event(s, ret, err);
+        if (step == MODEL_DONE && !s->drained)
+            drain_end(s);
         if (step != MODEL_IDLE || over)
             return step;
         int64_t left = timeout_ms < 0 ? -1 : until - clock_mono_ms();

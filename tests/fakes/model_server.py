@@ -6,8 +6,8 @@
 Its port is the first line on standard output; it ends when standard input closes (or after --max-seconds).  Standard library only,
 Python 3.9 or later; a thread for each connection.
 
-The log gets one JSON line a request: {"n", "path", "headers", "body", "illegal": reason or null}.  An illegal request is answered 400
-with the reason.  Legal is: the first role is the user's, roles take turns, each tool_use is answered in the very next message, results
+The log gets one JSON line a request: {"n", "path", "from": the client's port, "headers", "body", "illegal": reason or null}.  An illegal
+request is answered 400 with the reason.  Legal is: the first role is the user's, roles take turns, each tool_use is answered in the very next message, results
 first, no empty text, ids and names that the API takes, at most four cache_control marks and none on thinking; and tools, system and
 messages extend byte for byte those of the request before in the same conversation (the one that begins with the same message),
 cache_control and top-level scalars aside.  --no-extension, or "extension": false in the script, drops that last check: for folds,
@@ -366,12 +366,13 @@ class State:
             self.before[first] = parts
         return body, fault
 
-    def take(self, path, headers, text):
+    def take(self, path, client, headers, text):
         """Records the request; gives its number, its body, the response and why it is illegal."""
         with self.lock:
             self.n += 1
             body, illegal = self.judge(text)
-            self.log.write(json.dumps({"n": self.n, "path": path, "headers": headers, "body": body, "illegal": illegal}) + "\n")
+            self.log.write(json.dumps({"n": self.n, "path": path, "from": client, "headers": headers, "body": body,
+                                       "illegal": illegal}) + "\n")
             self.log.flush()
             if illegal:
                 print("illegal request %d: %s" % (self.n, illegal), file=sys.stderr, flush=True)
@@ -419,7 +420,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.fail(0, 404, "not_found_error", "no such path: " + path)
 
     def messages(self, text):
-        n, body, steps, illegal = self.state.take(self.path, {k.lower(): v for k, v in self.headers.items()}, text)
+        n, body, steps, illegal = self.state.take(self.path, self.client_address[1],
+                                                      {k.lower(): v for k, v in self.headers.items()}, text)
         if illegal:
             self.fail(n, 400, "invalid_request_error", illegal)
             return

@@ -573,6 +573,12 @@ a_conversation(void **state)
         stream_blocks_free(b);
         model_stream_free(s);
     }
+    /* Over one connection, kept open between the two. */
+    struct cJSON *one = logged(&srv, 0), *two = logged(&srv, 1);
+    assert_true(json_int(one, "from", -1) > 0);
+    assert_int_equal(json_int(one, "from", -1), json_int(two, "from", -2));
+    json_free(one);
+    json_free(two);
     for (size_t i = 0; i < 3; i++)
         message_free(m[i]);
     model_provider_free(p);
