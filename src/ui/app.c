@@ -70,6 +70,7 @@ app_init(struct app *a, const struct app_options *o)
     a->transcript = transcript_new();
     approval_init(&a->approval);
     input_init(&a->input);
+    complete_init(&a->complete);
     history_init(&a->history, o->history_file);
     overlay_init(&a->overlay);
     field_init(&a->field);
@@ -87,6 +88,7 @@ app_release(struct app *a)
     field_release(&a->field);
     overlay_release(&a->overlay);
     history_release(&a->history);
+    complete_release(&a->complete);
     input_release(&a->input);
     approval_release(&a->approval);
     transcript_free(a->transcript);

@@ -135,6 +135,8 @@ app_paint(struct app *a)
     panes_draw(&p, &l, &a->canvas);
     draw_welcome(a, &l);
     draw_words(a, &l, now);
+    if (a->focus == PANE_PROMPT && a->line == LINE_PROMPT)
+        complete_draw(&a->complete, &a->canvas, l.prompt, l.prompt.y - (l.prompt.y > 1));
     if (a->overlay.open)
         overlay_draw(&a->overlay, &a->canvas, term_ascii());
     term_draw(&a->canvas);

@@ -87,6 +87,11 @@ look(struct app *a, const struct event *ev)
     case EV_MODE:
         a->afk_set = a->afk_set && ev->u.mode.mode == PERM_AUTO;
         break;
+    case EV_ANSWER:
+        complete_answer(&a->complete, ev);
+        app_follow(a);
+        a->dirty = true;
+        break;
     case EV_CLOSED:
         a->engine_closed = true;
         if (!a->quit)

@@ -335,6 +335,16 @@ tab(struct app *a)
         set_focus(a, a->view.n_asks ? PANE_APPROVAL : PANE_TRANSCRIPT);
 }
 
+void
+app_follow(struct app *a)
+{
+    struct op *op = complete_follow(&a->complete, &a->input);
+    if (op && a->engine && !a->engine_closed)
+        engine_post(a->engine, op);
+    else
+        op_free(op);
+}
+
 /* Keys that an empty prompt gives away. */
 static bool
 empty_prompt_key(struct app *a, int key)
@@ -359,6 +369,8 @@ prompt_key(struct app *a, int key, int64_t now)
 {
     enum key_action act = keys_action_in(KEYS_PROMPT, key, 0);
     if (input_empty(&a->input) && empty_prompt_key(a, key))
+        return;
+    if (complete_key(&a->complete, &a->input, key))
         return;
     if (act == ACT_SUBMIT) {
         if (input_enter(&a->input))
@@ -518,4 +530,5 @@ app_key(struct app *a, int key, struct str paste, int64_t now)
         line_key(a, key, paste, now);
     else
         pane_key(a, key, paste, now);
+    app_follow(a);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "ui/app.h"
+#include "ui/complete.h"
 #include "ui/history.h"
 #include "ui/input.h"
 #include "ui/keys.h"
@@ -28,6 +29,7 @@ struct app {
     struct transcript *transcript;
     struct approval approval;
     struct input input;
+    struct complete complete;
     struct history history;
     struct overlay overlay;
     struct canvas canvas;
@@ -73,6 +75,7 @@ void app_paint(struct app *a);
 bool app_asks_trust(const struct app *a);
 /* app_keys.c */
 void app_key(struct app *a, int key, struct str paste, int64_t now_ms);
+void app_follow(struct app *a); /* completion looks at the prompt again */
 void app_held_is_answer(struct app *a); /* no letter followed: the y or n was meant */
 void app_interrupt(struct app *a);
 /* app_submit.c */

@@ -87,7 +87,7 @@ static struct rect
 overlay_rect(const struct canvas *c)
 {
     int w = c->w > OVERLAY_WIDEST + 4 ? OVERLAY_WIDEST : c->w;
-    int h = c->h > 8 ? c->h - 2 : c->h;
+    int h = c->h > 24 ? c->h - 2 : c->h;
     return (struct rect){(c->w - w) / 2, (c->h - h) / 2, w, h};
 }
 

@@ -332,7 +332,7 @@ an_untrusted_folder_is_asked_about(void **state)
     struct run r;
     struct child c = {.untrusted = true};
     run_start(&r, &c);
-    assert_true(shows(&r, "not trusted"));
+    assert_true(shows(&r, "y trust"));
     /* a word that starts with y is no answer */
     keys(&r, "yes please\r");
     assert_true(told(&r, "submit yes please\n"));
@@ -538,6 +538,56 @@ any_size(void **state)
 }
 
 static void
+commands_and_files_complete(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child c = {0};
+    run_start(&r, &c);
+    keys(&r, "/comp");
+    assert_true(shows(&r, "shrink the conversation"));
+    keys(&r, "\t\r");
+    assert_true(told(&r, "command /compact"));
+    keys(&r, "see @par");
+    assert_true(told(&r, "query \n"));
+    assert_true(shows(&r, "@src/parse.c"));
+    keys(&r, "\x1b[B\r\r");
+    assert_true(told(&r, "submit see @src/parse.c \n"));
+    settle(&r);
+    /* Enter sends what was typed when nothing was chosen */
+    keys(&r, "@lex");
+    settle(&r);
+    keys(&r, "\r");
+    assert_true(told(&r, "submit @lex\n"));
+    settle(&r);
+    keys(&r, "\x04");
+    (void)run_end(&r);
+    run_finish(&r);
+}
+
+/* Without a UTF-8 locale only ASCII goes out. */
+static void
+ascii_where_the_locale_says_so(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child c = {0};
+    setenv("LC_ALL", "C", 1);
+    run_start(&r, &c);
+    keys(&r, "\xe6\x97\xa5 \xc3\xa9 ask\r");
+    assert_true(told(&r, "submit \xe6\x97\xa5 \xc3\xa9 ask\n"));
+    assert_true(shows(&r, "you said"));
+    keys(&r, "/help\r");
+    assert_true(shows(&r, "Shift+Tab"));
+    for (size_t i = 0; i < r.p.out.len; i++)
+        assert_true((unsigned char)r.p.out.data[i] < 0x80);
+    keys(&r, "q\x04");
+    (void)run_end(&r);
+    run_finish(&r);
+    setenv("LC_ALL", "C.UTF-8", 1);
+}
+
+static void
 the_editor_writes_the_prompt(void **state)
 {
     (void)state;
@@ -576,6 +626,8 @@ main(void)
         cmocka_unit_test(paste_and_enter_submit_once),
         cmocka_unit_test(any_size),
         cmocka_unit_test(the_editor_writes_the_prompt),
+        cmocka_unit_test(commands_and_files_complete),
+        cmocka_unit_test(ascii_where_the_locale_says_so),
     };
     setenv("TERM", "xterm-256color", 1);
     setenv("LC_ALL", "C.UTF-8", 1);

@@ -1,0 +1,260 @@
+#include "ui/complete.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ui/keys.h"
+
+/* What the engine and the screen understand; `/help` lists them with their arguments. */
+static const struct {
+    const char *name, *help;
+} commands[] = {
+    {"clear", "start a new session; the old one stays on disk"},
+    {"compact", "shrink the conversation"},
+    {"context", "how full the context is"},
+    {"cost", "tokens and money so far"},
+    {"exit", "leave yare"},
+    {"help", "keys and commands"},
+    {"mode", "show or set the permission mode"},
+    {"model", "show or set the model"},
+    {"permissions", "the rules in force"},
+    {"resume", "go on with another session"},
+    {"state", "the loop's state and last transitions"},
+};
+
+void
+complete_init(struct complete *c)
+{
+    *c = (struct complete){0};
+}
+
+static void
+drop_files(struct complete *c)
+{
+    for (size_t i = 0; i < c->n_files; i++)
+        free(c->files[i]);
+    c->n_files = 0;
+}
+
+void
+complete_release(struct complete *c)
+{
+    drop_files(c);
+    free(c->files);
+    free(c->word);
+    free(c->closed);
+    free(c->asked);
+    *c = (struct complete){0};
+}
+
+bool
+complete_open(const struct complete *c)
+{
+    return c->n_rows > 0;
+}
+
+/* The word before the cursor that can be completed. */
+static enum complete_kind
+find_word(const struct input *in, size_t *ret_start)
+{
+    const char *s = buf_cstr(&in->text);
+    size_t at = in->cursor;
+    while (at && s[at - 1] != ' ' && s[at - 1] != '\n' && s[at - 1] != '\t' &&
+           s[at - 1] != CHIP_MARK)
+        at--;
+    if (at == in->cursor)
+        return COMPLETE_NONE;
+    *ret_start = at + 1;
+    if (s[at] == '@')
+        return COMPLETE_FILE;
+    return s[at] == '/' && at == 0 ? COMPLETE_COMMAND : COMPLETE_NONE;
+}
+
+static void
+add_row(struct complete *c, const char *row, const char *help)
+{
+    if (c->n_rows < COMPLETE_ROWS) {
+        c->rows[c->n_rows] = row;
+        c->helps[c->n_rows++] = help;
+    }
+}
+
+/* Files whose own name starts so come before those that hold it anywhere. */
+static void
+sift_files(struct complete *c)
+{
+    struct str want = str_from(c->word);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < c->n_files && c->n_rows < COMPLETE_ROWS; i++) {
+            const char *slash = strrchr(c->files[i], '/');
+            bool first = str_starts(str_from(slash ? slash + 1 : c->files[i]), c->word) ||
+                         str_starts(str_from(c->files[i]), c->word);
+            if (first == (pass == 0) && str_contains(str_from(c->files[i]), want))
+                add_row(c, c->files[i], NULL);
+        }
+    }
+}
+
+static void
+make_rows(struct complete *c)
+{
+    c->n_rows = 0;
+    c->selected = 0;
+    c->chosen = false;
+    if (!c->word || (c->closed && strcmp(c->closed, c->word) == 0))
+        return;
+    if (c->kind == COMPLETE_FILE) {
+        sift_files(c);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        if (str_starts(str_from(commands[i].name), c->word))
+            add_row(c, commands[i].name, commands[i].help);
+    }
+}
+
+static void
+set(char **to, const char *s)
+{
+    free(*to);
+    *to = xstrdup(s);
+}
+
+/* The last answer says nothing of this word. */
+static bool
+must_ask(const struct complete *c)
+{
+    if (c->kind != COMPLETE_FILE || c->seq)
+        return false;
+    if (!c->asked || !str_contains(str_from(c->word), str_from(c->asked)))
+        return true;
+    return c->n_files >= COMPLETE_FILES && strcmp(c->asked, c->word) != 0;
+}
+
+static struct op *
+question(struct complete *c)
+{
+    if (!must_ask(c))
+        return NULL;
+    struct op *op = op_new(OP_QUERY, c->word);
+    op->query = QUERY_FILES;
+    op->seq = c->seq = ++c->last_seq;
+    set(&c->asked, c->word);
+    return op;
+}
+
+struct op *
+complete_follow(struct complete *c, const struct input *in)
+{
+    size_t start = 0;
+    enum complete_kind kind = find_word(in, &start);
+    if (kind == COMPLETE_NONE) {
+        set(&c->word, NULL);
+        set(&c->closed, NULL);
+        /* the next "@" looks at the files as they are then */
+        if (!c->seq)
+            set(&c->asked, NULL);
+        c->kind = COMPLETE_NONE;
+        c->n_rows = 0;
+        return NULL;
+    }
+    char *word = str_dup(str_make(in->text.data + start, in->cursor - start));
+    bool same = c->word && c->kind == kind && c->start == start && strcmp(c->word, word) == 0;
+    free(c->word);
+    c->word = word;
+    c->kind = kind;
+    c->start = start;
+    if (!same)
+        make_rows(c);
+    return question(c);
+}
+
+void
+complete_answer(struct complete *c, const struct event *ev)
+{
+    if (!c->seq || ev->seq != c->seq)
+        return;
+    c->seq = 0;
+    c->n_rows = 0; /* they point into what goes now */
+    drop_files(c);
+    struct cJSON *tree = json_parse(str_from(ev->u.answer.json), NULL);
+    for (const struct cJSON *f = json_first(json_at(tree, "files")); f; f = json_next(f)) {
+        struct str s = json_value_str(f);
+        if (!s.len || c->n_files >= COMPLETE_FILES)
+            continue;
+        ARRAY_GROW(c->files, c->n_files, c->cap_files);
+        c->files[c->n_files++] = str_dup(s);
+    }
+    json_free(tree);
+    if (c->kind == COMPLETE_FILE)
+        make_rows(c);
+}
+
+static void
+accept(struct complete *c, struct input *in)
+{
+    char *row = xstrdup(c->rows[c->selected]);
+    struct buf b;
+    buf_init(&b, INPUT_MAX);
+    buf_adds(&b, row);
+    buf_addc(&b, ' ');
+    while (in->cursor > c->start)
+        (void)input_key(in, YK_BACKSPACE);
+    input_insert(in, buf_str(&b));
+    buf_release(&b);
+    free(row);
+    c->n_rows = 0;
+}
+
+bool
+complete_key(struct complete *c, struct input *in, int key)
+{
+    if (!c->n_rows)
+        return false;
+    switch (key) {
+    case YK_UP:
+    case YK_DOWN:
+        /* the first Down takes the first row, the first Up the last */
+        if (!c->chosen)
+            c->selected = key == YK_DOWN ? 0 : c->n_rows - 1;
+        else
+            c->selected = (c->selected + (key == YK_DOWN ? 1 : c->n_rows - 1)) % c->n_rows;
+        c->chosen = true;
+        return true;
+    case YK_ENTER:
+        if (!c->chosen)
+            return false;
+        accept(c, in);
+        return true;
+    case YK_TAB:
+        accept(c, in);
+        return true;
+    case YK_ESC:
+        set(&c->closed, c->word);
+        c->n_rows = 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+void
+complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom)
+{
+    int n = (int)c->n_rows;
+    if (n > bottom)
+        n = bottom;
+    for (int i = 0; i < n; i++) {
+        struct rect row = {r.x, bottom - n + i, r.w, 1};
+        enum style st = c->chosen && (size_t)i == c->selected ? ST_SELECT : ST_STATUS;
+        canvas_fill(canvas, row, st, NULL);
+        int x = canvas_text(canvas, row, INPUT_PREFIX, 0, st,
+                            c->kind == COMPLETE_FILE ? STR("@") : STR("/"));
+        x = canvas_text(canvas, row, x, 0, st, str_from(c->rows[i]));
+        if (c->helps[i])
+            canvas_text(canvas, row, x < 16 ? 18 : x + 2, 0, st == ST_SELECT ? st : ST_DIM,
+                        str_from(c->helps[i]));
+    }
+}
