@@ -225,13 +225,13 @@ term_leave(void)
     if (!term.open)
         return;
     modes_leave();
-    if (!isendwin()) {
-        if (!term.wish.alt_screen)
-            (void)mvcur(0, 0, LINES - 1, 0);
+    if (!isendwin())
         (void)endwin();
-    }
-    if (!term.wish.alt_screen)
+    if (!term.wish.alt_screen) { /* below the last picture, which stays */
+        const char *down = tiparm(cursor_address, LINES - 1, 0);
+        modes_write(str_from(down));
         modes_write(STR("\r\n"));
+    }
     modes_line_restore();
     term.entered = false;
     term.all = true;

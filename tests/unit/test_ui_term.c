@@ -144,6 +144,8 @@ no_alt_screen_keeps_what_stands_there(void **state)
     if (!clear)
         clear = memmem(p.out.data, p.out.len, "\x1b[J", 3);
     assert_true(!on || (off && off > on && (!clear || off < clear)));
+    /* what comes next is written below the picture */
+    assert_non_null(memmem(p.out.data, p.out.len, "\x1b[24;1H\r", 8));
     pty_finish(&p);
 }
 
