@@ -139,16 +139,19 @@ run_tui(const struct options *o)
     if (!setup_init(&s, o, &err))
         return usage_error(&err);
     char *history = fs_join(s.data_dir, "history.jsonl");
+    char *keys = fs_join(s.config_dir, "keybindings.json");
     struct app_options a = {.prompt = o->prompt,
                             .no_color = o->no_color,
                             .no_mouse = o->no_mouse,
                             .no_alt_screen = o->no_alt_screen,
                             .history_file = history,
+                            .keys_file = keys,
                             .events_file = o->events,
                             .signal_fd = block_signals(),
                             .start_engine = start_engine,
                             .user = &s};
     int code = app_run(&a);
+    free(keys);
     free(history);
     setup_release(&s);
     return code;

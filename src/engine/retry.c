@@ -12,7 +12,8 @@ retry_is_too_long(const struct err *err)
         "prompt is too long",     "context_length_exceeded", "exceed_context_size",
         "maximum context length", "context window",          "request_too_large",
     };
-    if (err->code == ERR_HTTP && err->http == 413)
+    /* The provider knows its own wording, also in an error event after HTTP 200. */
+    if (strcmp(err->kind, "prompt_too_long") == 0 || (err->code == ERR_HTTP && err->http == 413))
         return true;
     if (err->code != ERR_HTTP || (err->http != 400 && err->http != 422 && err->http != 500))
         return false;

@@ -153,8 +153,12 @@ class Screen:
         return self.tmux("display-message", "-p", "#{pane_dead}").strip() == "1"
 
     def exit_status(self):
+        """Of the program; minus the signal where one ended it."""
         wait_until(self.dead, lambda: "the program to end:\n" + self.text())
-        return int(self.tmux("display-message", "-p", "#{pane_dead_status}").strip() or "-1")
+        query = ("display-message", "-p", "#{pane_dead_status}/#{pane_dead_signal}")
+        wait_until(lambda: self.tmux(*query).strip() != "/", "the exit status")
+        status, sig = self.tmux(*query).strip().split("/")
+        return int(status) if status else -int(sig)
 
     def pid(self):
         return int(self.tmux("display-message", "-p", "#{pane_pid}").strip())
