@@ -218,6 +218,37 @@ operand(struct reader *r)
     r->o->operands[r->o->n_operands++] = r->i;
 }
 
+enum { MAX_ENTRIES = 4096 };
+
+/* Some file in the folder is named like an option, or there are too many to say. */
+static bool
+has_dash_file(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d)
+        return false;
+    bool found = false;
+    size_t n = 0;
+    for (struct dirent *e = readdir(d); e && !found; e = readdir(d))
+        found = e->d_name[0] == '-' || ++n > MAX_ENTRIES;
+    closedir(d);
+    return found;
+}
+
+/* An earlier part of this command line makes one. */
+static bool
+makes_dash_file(struct sh *sh)
+{
+    for (size_t i = 0; i < sh->ret->n_leaves; i++)
+        for (size_t k = 0; k < sh->ret->leaves[i].n_effects; k++) {
+            const struct perm_effect *e = &sh->ret->leaves[i].effects[k];
+            const char *base = e->path ? strrchr(e->path, '/') : NULL;
+            if (e->kind == EFFECT_WRITE && (!base || base[1] == '-' || e->glob))
+                return true;
+        }
+    return false;
+}
+
 /* A pattern may match a file named like an option. */
 static bool
 glob_may_be_option(struct reader *r, const struct word *w)
@@ -226,15 +257,9 @@ glob_may_be_option(struct reader *r, const struct word *w)
     if (!w->w.glob || t.len == 0 || !strchr("*?[", t.ptr[0]))
         return false;
     const struct cwdset *cwd = &r->sh->st.cwd;
-    if (cwd->unknown || cwd->n != 1)
-        return true;
-    DIR *d = opendir(cwd->dir[0]);
-    if (!d)
-        return false;
-    bool found = false;
-    for (struct dirent *e = readdir(d); e && !found; e = readdir(d))
-        found = e->d_name[0] == '-';
-    closedir(d);
+    bool found = cwd->unknown || cwd->n == 0 || makes_dash_file(r->sh);
+    for (size_t i = 0; i < cwd->n && !found; i++)
+        found = has_dash_file(cwd->dir[i]);
     return found;
 }
 

@@ -89,16 +89,35 @@ ops_rg(struct judged *j)
     read_from(j, first, EFFECT_READ_TREE);
 }
 
+static bool
+word_char(char c)
+{
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* The word stands alone in a jq filter; ".env" is a field and no word. */
+static bool
+jq_has_word(struct str f, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= f.len; i++) {
+        if (memcmp(f.ptr + i, word, n) != 0 || (i + n < f.len && word_char(f.ptr[i + n])))
+            continue;
+        bool field = i > 0 && f.ptr[i - 1] == '.' && !(i > 1 && f.ptr[i - 2] == '.');
+        if (!field && !(i > 0 && word_char(f.ptr[i - 1])))
+            return true;
+    }
+    return false;
+}
+
 /* A filter that cannot see the environment or load code. */
 static bool
 jq_filter_safe(struct str f)
 {
-    static const char *const words[] = {"env",          "ENV",
-                                        "import",       "include",
-                                        "getpath_file", "input_filename",
-                                        "modulemeta",   "get_search_list"};
+    static const char *const words[] = {"env",     "ENV",        "import",
+                                        "include", "modulemeta", "get_search_list"};
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_contains(f, str_from(words[i])))
+        if (jq_has_word(f, words[i]))
             return false;
     return true;
 }

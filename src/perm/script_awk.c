@@ -26,11 +26,13 @@ script_awk_safe(struct str program)
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (has_word(program, words[i]))
             return false;
+    /* '>' redirects in print and printf alone; elsewhere it compares. */
+    bool prints = has_word(program, "print");
     for (size_t i = 0; i < program.len; i++) {
         char c = program.ptr[i], next = i + 1 < program.len ? program.ptr[i + 1] : '\0';
         if (c == '@' || (c == '\\' && (next == '\n' || next == '\0')))
             return false; /* indirect calls; a continued line could split a word */
-        if (c == '>' && next != '=')
+        if (c == '>' && next != '=' && prints)
             return false;
         if (c == '|') {
             if (next != '|' || (i + 2 < program.len && program.ptr[i + 2] == '|'))

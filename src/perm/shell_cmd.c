@@ -136,6 +136,17 @@ read_child(struct sh *sh, TSNode n, struct command *c, struct pieces *ps, struct
     }
 }
 
+/* "IFS= read -r line": the separators are those of this one builtin and of nothing that runs. */
+static void
+separators_for_read(struct command *c)
+{
+    bool only = c->n_assigns == 1 && str_is(c->assigns[0].name, "IFS") && c->assigns[0].value.known;
+    if (only && c->n && c->argv[0].w.known && str_is(c->argv[0].w.text, "read")) {
+        c->bad_env = false;
+        c->bad_env_name = NULL;
+    }
+}
+
 void
 walk_command(struct sh *sh, TSNode node, const struct redirs *rd)
 {
@@ -161,6 +172,7 @@ walk_command(struct sh *sh, TSNode node, const struct redirs *rd)
         words_add(sh, &ws, &extra.v[i]);
     c.argv = ws.v;
     c.n = ws.n;
+    separators_for_read(&c);
     leaf_command(sh, &c);
 }
 

@@ -213,7 +213,7 @@ heredoc(struct scan *s)
     }
     struct heredoc *d = &s->docs[s->n_docs];
     struct pending *p = &s->pend[s->n_pend];
-    *d = (struct heredoc){.at = s->text.len};
+    *d = (struct heredoc){.at = s->text.len, .body = STR("")};
     *p = (struct pending){.doc = s->n_docs, .depth = s->depth};
     size_t start = s->i;
     s->i += 2;
