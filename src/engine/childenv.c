@@ -56,7 +56,7 @@ static const char *const secret_parts[] = {"KEY",      "TOKEN",  "SECRET",
                                            "PASSWORD", "PASSWD", "CREDENTIAL"};
 
 /* Always there, in place of the program's own. core.fsmonitor and core.pager run programs named by the repository.
- * diff.external cannot be switched off this way: git runs an empty value too and dies. */
+ * diff.external cannot be switched off this way (git runs an empty value too and dies): perm/repo_config looks for it. */
 static const char *const fixed[] = {
     "CLAUDECODE=1",
     "YARE=1",
@@ -64,11 +64,13 @@ static const char *const fixed[] = {
     "GIT_PAGER=cat",
     "GIT_TERMINAL_PROMPT=0",
     "GIT_EDITOR=true",
-    "GIT_CONFIG_COUNT=2",
+    "GIT_CONFIG_COUNT=3",
     "GIT_CONFIG_KEY_0=core.fsmonitor",
     "GIT_CONFIG_VALUE_0=false",
     "GIT_CONFIG_KEY_1=core.pager",
     "GIT_CONFIG_VALUE_1=cat",
+    "GIT_CONFIG_KEY_2=log.showSignature",
+    "GIT_CONFIG_VALUE_2=false",
 };
 
 bool

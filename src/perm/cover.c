@@ -203,7 +203,7 @@ runs_free(const struct chain *c, const struct perm_leaf *l)
     if (l->cls != CLASS_GIT_READ || !c->trusted)
         return false;
     char *dir = repo_git_dir(l);
-    bool own = dir && repo_is_own(c, dir);
+    bool own = dir && repo_is_own(c, dir) && !repo_config_runs(c->root);
     free(dir);
     return own;
 }
