@@ -33,27 +33,29 @@ struct buf {
 #define BUF_MAX ((size_t)64 << 20)
 
 void buf_init(struct buf *b, size_t max);
-void buf_release(struct buf *b);              /* frees; the buf may be initialised again */
-void buf_clear(struct buf *b);                /* length 0, memory kept, `full` off */
-bool buf_full(const struct buf *b);           /* some add did not fit */
+void buf_release(struct buf *b);    /* frees; the buf may be initialised again */
+void buf_clear(struct buf *b);      /* length 0, memory kept, `full` off */
+bool buf_full(const struct buf *b); /* some add did not fit */
 bool buf_add(struct buf *b, const void *p, size_t len);
 bool buf_add_str(struct buf *b, struct str s);
-bool buf_adds(struct buf *b, const char *s);  /* NUL-terminated */
+bool buf_adds(struct buf *b, const char *s); /* NUL-terminated */
 bool buf_addc(struct buf *b, char c);
 bool buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void buf_truncate(struct buf *b, size_t len); /* len <= b->len */
 void buf_remove_front(struct buf *b, size_t n);
-char *buf_reserve(struct buf *b, size_t n);   /* room for n more bytes, or NULL and `full`; then buf_commit */
+/* room for n more bytes, or NULL and `full`; then buf_commit */
+char *buf_reserve(struct buf *b, size_t n);
 void buf_commit(struct buf *b, size_t n);
-const char *buf_cstr(const struct buf *b);    /* never NULL */
+const char *buf_cstr(const struct buf *b); /* never NULL */
 struct str buf_str(const struct buf *b);
-char *buf_take(struct buf *b);                /* the bytes are yours (never NULL); the buf is empty again */
+/* the bytes are yours (never NULL); the buf is empty again */
+char *buf_take(struct buf *b);
 
 /* A str over a literal or NUL-terminated string; NULL gives the empty str. */
 struct str str_from(const char *s);
 struct str str_make(const char *p, size_t len);
-#define STR(lit) ((struct str){ "" lit, sizeof(lit) - 1 })
+#define STR(lit) ((struct str){"" lit, sizeof(lit) - 1})
 bool str_eq(struct str a, struct str b);
 bool str_is(struct str a, const char *s);
 bool str_starts(struct str a, const char *prefix);
@@ -62,17 +64,18 @@ bool str_contains(struct str a, struct str needle);
 /* Index of c at or after `from`, or (size_t)-1. */
 size_t str_find(struct str a, char c, size_t from);
 struct str str_sub(struct str a, size_t from, size_t len); /* clamped */
-struct str str_trim(struct str a);                         /* ASCII blanks and newlines off both ends */
+/* ASCII blanks and newlines off both ends */
+struct str str_trim(struct str a);
 /* Splits the next part off *rest at `sep`; false when *rest was used up (ptr NULL). */
 bool str_split(struct str *rest, char sep, struct str *ret_part);
-char *str_dup(struct str s);                               /* NUL-terminated copy, yours */
+char *str_dup(struct str s); /* NUL-terminated copy, yours */
 
 /* malloc and friends that never return NULL; x == abort on out of memory. */
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 void *xreallocarray(void *p, size_t n, size_t size);
-char *xstrdup(const char *s);         /* NULL gives NULL */
+char *xstrdup(const char *s); /* NULL gives NULL */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Grows array `a` (pointer lvalue) so that index n is valid; `cap` is a size_t lvalue. */

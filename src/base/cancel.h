@@ -16,12 +16,13 @@ enum cancel_reason {
     CANCEL_TERM,    /* SIGTERM, SIGHUP: the program goes down */
     CANCEL_SIBLING, /* another call of the same batch failed */
     CANCEL_TIMEOUT,
-    CANCEL_STOP,    /* this one call was stopped by hand */
+    CANCEL_STOP, /* this one call was stopped by hand */
 };
 
-struct cancel *cancel_new(struct cancel *parent); /* parent may be NULL; a fired parent makes a fired child */
+/* parent may be NULL; a fired parent makes a fired child */
+struct cancel *cancel_new(struct cancel *parent);
 struct cancel *cancel_ref(struct cancel *c);
-void cancel_free(struct cancel *c);               /* drops one reference; NULL is fine */
+void cancel_free(struct cancel *c); /* drops one reference; NULL is fine */
 void cancel_fire(struct cancel *c, enum cancel_reason reason);
 enum cancel_reason cancel_fired(const struct cancel *c); /* CANCEL_NONE: not fired; c may be NULL */
 /* A descriptor that polls readable once fired; made on first use, owned by the token. */

@@ -15,4 +15,5 @@ void clock_iso8601(int64_t wall_ms, struct buf *out);
 struct clock_fake {
     int64_t mono_us, wall_ms;
 };
-void clock_set_fake(const struct clock_fake *fake); /* NULL: the real clock again; read at each call */
+/* NULL: the real clock again; read at each call */
+void clock_set_fake(const struct clock_fake *fake);

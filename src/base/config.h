@@ -18,15 +18,15 @@ const char *scope_name(enum scope s); /* "managed" "cli" "local" "project" "user
 
 struct config_source {
     enum scope scope;
-    bool claude;      /* a .claude file (its user-scope "/p" rules anchor at its own folder) */
-    char *file;       /* "" for inline JSON on the command line */
+    bool claude; /* a .claude file (its user-scope "/p" rules anchor at its own folder) */
+    char *file;  /* "" for inline JSON on the command line */
 };
 struct config_problem {
     char *file;
     int line; /* 0: unknown */
     char *text;
 };
-struct config_item { /* one element of a list setting */
+struct config_item {  /* one element of a list setting */
     struct str value; /* string elements only */
     const struct config_source *source;
     int line;
@@ -46,16 +46,21 @@ void config_free(struct config *c); /* NULL is fine */
 
 /* Paths are keys joined by dots. Scalars: the highest scope that has the value with that type wins. only_trusted leaves
  * out the project and local scope. */
-const char *config_str(const struct config *c, const char *path, bool only_trusted, const char *fallback);
-long long config_int(const struct config *c, const char *path, bool only_trusted, long long fallback);
+const char *config_str(const struct config *c, const char *path, bool only_trusted,
+                       const char *fallback);
+long long config_int(const struct config *c, const char *path, bool only_trusted,
+                     long long fallback);
 bool config_bool(const struct config *c, const char *path, bool only_trusted, bool fallback);
 /* Lists: joined, duplicates dropped (fallbackModel and availableModels: the highest scope's alone). Fills up to n;
  * returns how many there are. */
-size_t config_list(const struct config *c, const char *path, bool only_trusted, struct config_item *ret, size_t n);
+size_t config_list(const struct config *c, const char *path, bool only_trusted,
+                   struct config_item *ret, size_t n);
 /* The source that config_str would answer from, or NULL. */
-const struct config_source *config_origin(const struct config *c, const char *path, bool only_trusted);
+const struct config_source *config_origin(const struct config *c, const char *path,
+                                          bool only_trusted);
 size_t config_problems(const struct config *c, const struct config_problem **ret);
-size_t config_sources(const struct config *c, const struct config_source **ret); /* files that were read */
+/* files that were read */
+size_t config_sources(const struct config *c, const struct config_source **ret);
 /* The value at `path` in source i alone, or NULL: for objects (env, hooks), whose keys merge as the caller sees fit. */
 const struct cJSON *config_value(const struct config *c, size_t i, const char *path);
 struct str config_text(const struct config *c, size_t i); /* that file's bytes, for json_line_of */
@@ -65,7 +70,8 @@ size_t config_unknown(const struct config *c, const struct config_problem **ret)
 /* Adds `value` to the list at `path` ("permissions.allow") of a yare settings file, under a lock, reading it
  * fresh, keeping unknown keys and other edits, atomically: the new element is spliced in, every other byte stays.
  * Makes the file (0600) and folder when missing. A value that is there already is a success. */
-bool config_add_to_list(const char *file, const char *path, const char *value, struct err *err) MUST_CHECK;
+bool config_add_to_list(const char *file, const char *path, const char *value,
+                        struct err *err) MUST_CHECK;
 
 /* $YARE_CONFIG_DIR or $XDG_CONFIG_HOME/yare or ~/.config/yare; likewise the data folder. Yours. */
 char *config_dir(void);

@@ -25,7 +25,7 @@ void config_check_keys(struct config *c, size_t i);
 
 /* config_walk.c: the bytes of a JSON text that json_parse accepted. Offsets; CONFIG_NONE: not there. */
 #define CONFIG_NONE ((size_t)-1)
-struct config_shape { /* of the array or object that begins at `open` */
+struct config_shape {                    /* of the array or object that begins at `open` */
     size_t open, first, last_end, close; /* first, last_end: CONFIG_NONE when it is empty */
 };
 size_t config_find_member(struct str s, size_t object, struct str key); /* where its value begins */

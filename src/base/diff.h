@@ -5,8 +5,10 @@
 #include "base/buf.h"
 
 struct diff_hunk {
-    size_t old_start, old_lines, new_start, new_lines; /* 1-based starts, 0 when the side is empty */
-    struct str *lines; /* each with its ' ', '-' or '+' in front, without newline; owned by the hunk list */
+    /* 1-based starts, 0 when the side is empty */
+    size_t old_start, old_lines, new_start, new_lines;
+    /* each with its ' ', '-' or '+' in front, without newline; owned by the hunk list */
+    struct str *lines;
     size_t n_lines;
 };
 struct diff {

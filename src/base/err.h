@@ -16,12 +16,12 @@
 
 enum err_code {
     ERR_NONE,
-    ERR_SYS,         /* a system call failed, `sys` holds errno */
-    ERR_INVALID,     /* bad input from a person, a file or the model */
-    ERR_PARSE,       /* bytes that do not follow their grammar */
-    ERR_LIMIT,       /* larger than a cap allows */
-    ERR_STALE,       /* the thing changed since it was seen */
-    ERR_DENIED,      /* a permission says no */
+    ERR_SYS,     /* a system call failed, `sys` holds errno */
+    ERR_INVALID, /* bad input from a person, a file or the model */
+    ERR_PARSE,   /* bytes that do not follow their grammar */
+    ERR_LIMIT,   /* larger than a cap allows */
+    ERR_STALE,   /* the thing changed since it was seen */
+    ERR_DENIED,  /* a permission says no */
     ERR_CANCELLED,
     ERR_TIMEOUT,
     ERR_NET,         /* could not connect, connection lost */
@@ -35,7 +35,8 @@ struct err {
     int http;
     bool retryable;
     int retry_after_ms; /* from Retry-After; 0 when not given */
-    char kind[48];      /* machine-readable kind where the peer gave one ("overloaded_error"), else "" */
+    /* machine-readable kind where the peer gave one ("overloaded_error"), else "" */
+    char kind[48];
     char text[512];
 };
 
@@ -44,7 +45,8 @@ void err_clear(struct err *err);
  * UTF-8 boundary. */
 bool err_set(struct err *err, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-bool err_sys(struct err *err, int errnum, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool err_sys(struct err *err, int errnum, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Puts "context: " before the text; keeps everything else. */
 bool err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *err_code_name(enum err_code code);

@@ -10,7 +10,8 @@
 /* Reads a whole regular file, at most max bytes (ERR_LIMIT past it), appending to out. */
 bool fs_read(const char *path, size_t max, struct buf *out, struct err *err) MUST_CHECK;
 /* Like fs_read; a missing file is success with *ret_found false. */
-bool fs_read_if(const char *path, size_t max, struct buf *out, bool *ret_found, struct err *err) MUST_CHECK;
+bool fs_read_if(const char *path, size_t max, struct buf *out, bool *ret_found,
+                struct err *err) MUST_CHECK;
 /* Writes beside, fdatasyncs, renames over and syncs the folder; a symlink's target is what is replaced. The mode is
  * used for a new file; an existing one keeps its own. */
 bool fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err) MUST_CHECK;

@@ -21,7 +21,8 @@ void glob_expand_free(char **list, size_t n);
 
 /* A stack of ignore rules for a walk; a child sees its parents. */
 struct ignore;
-struct ignore *ignore_new(struct ignore *parent, const char *dir_rel); /* dir_rel: "" at the root, "src" below */
+/* dir_rel: "" at the root, "src" below */
+struct ignore *ignore_new(struct ignore *parent, const char *dir_rel);
 void ignore_free(struct ignore *ig);
 void ignore_add_text(struct ignore *ig, struct str text); /* the content of a .gitignore */
 /* path relative to the root of the walk; the last matching pattern wins, nearest file first. */

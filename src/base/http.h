@@ -20,8 +20,8 @@ struct http_spec {
     const char *const *headers; /* "Name: value", NULL-terminated */
     const struct str *body;     /* slices, borrowed until http_free */
     size_t n_body;
-    int connect_timeout_ms;     /* 0: 30,000 */
-    int idle_timeout_ms;        /* no byte for so long: ERR_TIMEOUT; 0: 600,000 */
+    int connect_timeout_ms; /* 0: 30,000 */
+    int idle_timeout_ms;    /* no byte for so long: ERR_TIMEOUT; 0: 600,000 */
 };
 
 enum http_step {
@@ -32,11 +32,14 @@ enum http_step {
 };
 
 struct http;
-bool http_load(struct err *err) MUST_CHECK; /* loads libcurl now (start-up thread); idempotent, thread-safe */
+/* loads libcurl now (start-up thread); idempotent, thread-safe */
+bool http_load(struct err *err) MUST_CHECK;
 struct http *http_start(const struct http_spec *spec, struct err *err);
 /* wake_fd -1: none; timeout_ms -1: none. Any status is DATA and DONE, its body is the caller's to read. Errors: ERR_NET,
  * ERR_TIMEOUT (`retryable` when another attempt may help), ERR_INVALID (URL). After DONE or FAILED it stays that. */
-enum http_step http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data, struct err *err);
-int http_status(const struct http *h);                             /* 0 before the headers are in */
-const char *http_header(const struct http *h, const char *name);   /* response header, case-insensitive, or NULL */
-void http_free(struct http *h);                                    /* closes; NULL is fine */
+enum http_step http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data,
+                         struct err *err);
+int http_status(const struct http *h); /* 0 before the headers are in */
+/* response header, case-insensitive, or NULL */
+const char *http_header(const struct http *h, const char *name);
+void http_free(struct http *h); /* closes; NULL is fine */

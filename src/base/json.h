@@ -31,14 +31,16 @@ void json_free(struct cJSON *tree); /* NULL is fine */
 /* Optional getters by path ("a.b.0.c": object keys and array indexes). A missing or other-typed value gives the
  * fallback. Strings are borrowed from the tree. */
 const struct cJSON *json_at(const struct cJSON *tree, const char *path);
-struct str json_str(const struct cJSON *tree, const char *path);        /* ptr NULL when missing */
+struct str json_str(const struct cJSON *tree, const char *path); /* ptr NULL when missing */
 const char *json_cstr(const struct cJSON *tree, const char *path, const char *fallback);
 double json_num(const struct cJSON *tree, const char *path, double fallback);
 int64_t json_int(const struct cJSON *tree, const char *path, int64_t fallback);
 bool json_bool(const struct cJSON *tree, const char *path, bool fallback);
 /* Required getters: the error names the path. */
-bool json_need_str(const struct cJSON *tree, const char *path, struct str *ret, struct err *err) MUST_CHECK;
-bool json_need_int(const struct cJSON *tree, const char *path, int64_t *ret, struct err *err) MUST_CHECK;
+bool json_need_str(const struct cJSON *tree, const char *path, struct str *ret,
+                   struct err *err) MUST_CHECK;
+bool json_need_int(const struct cJSON *tree, const char *path, int64_t *ret,
+                   struct err *err) MUST_CHECK;
 
 bool json_is_object(const struct cJSON *n);
 bool json_is_array(const struct cJSON *n);
@@ -46,11 +48,13 @@ bool json_is_str(const struct cJSON *n);
 bool json_is_num(const struct cJSON *n);
 bool json_is_bool(const struct cJSON *n);
 bool json_is_null(const struct cJSON *n);
-struct str json_value_str(const struct cJSON *n);  /* ptr NULL when n is no string */
-double json_value_num(const struct cJSON *n);      /* 0 when n is no number */
-const char *json_key(const struct cJSON *n);       /* the key under which n stands in its object, or NULL */
-size_t json_len(const struct cJSON *n);            /* members of an array or object */
-const struct cJSON *json_first(const struct cJSON *n); /* for (m = json_first(n); m; m = json_next(m)) */
+struct str json_value_str(const struct cJSON *n); /* ptr NULL when n is no string */
+double json_value_num(const struct cJSON *n);     /* 0 when n is no number */
+/* the key under which n stands in its object, or NULL */
+const char *json_key(const struct cJSON *n);
+size_t json_len(const struct cJSON *n); /* members of an array or object */
+/* for (m = json_first(n); m; m = json_next(m)) */
+const struct cJSON *json_first(const struct cJSON *n);
 const struct cJSON *json_next(const struct cJSON *n);
 /* Prints a tree compactly (keys in their order). */
 void json_print(const struct cJSON *n, struct buf *out);

@@ -8,8 +8,8 @@ enum log_level { LOG_OFF, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 /* spec: the value of YARE_LOG or NULL; default_path: where it goes when the spec names no file. */
 void log_setup(const char *spec, const char *default_path);
 bool log_on(enum log_level level);
-void log_write(enum log_level level, const char *module, const char *file, int line, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+void log_write(enum log_level level, const char *module, const char *file, int line,
+               const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 #define log_at(level, module, ...)                                                                 \
     do {                                                                                           \

@@ -43,10 +43,10 @@ struct message {
     size_t n_blocks;
     /* What is known of it beside the API shape: */
     char uuid[37];
-    char *model;       /* assistant: who wrote it; NULL else */
-    char *api_id;      /* assistant: msg_..; NULL else */
-    bool hidden;       /* made by yare, not typed by the person (reminders, "go on from there") */
-    bool partial;      /* assistant: cut off by an abort */
+    char *model;  /* assistant: who wrote it; NULL else */
+    char *api_id; /* assistant: msg_..; NULL else */
+    bool hidden;  /* made by yare, not typed by the person (reminders, "go on from there") */
+    bool partial; /* assistant: cut off by an abort */
     int64_t wall_ms;
 };
 
@@ -64,12 +64,14 @@ void message_add_text(struct message_builder *b, struct str text);
 void message_add_thinking(struct message_builder *b, struct str thinking, struct str signature);
 void message_add_redacted(struct message_builder *b, struct str data);
 /* input: raw JSON object bytes, kept as they are when they parse to an object, else {} stands in. */
-void message_add_tool_use(struct message_builder *b, struct str id, struct str name, struct str input);
+void message_add_tool_use(struct message_builder *b, struct str id, struct str name,
+                          struct str input);
 /* Empty text becomes "(no output)". */
-void message_add_tool_result(struct message_builder *b, struct str tool_use_id, struct str text, bool is_error);
+void message_add_tool_result(struct message_builder *b, struct str tool_use_id, struct str text,
+                             bool is_error);
 /* tool_result whose content is one image (base64). */
-void message_add_tool_result_image(struct message_builder *b, struct str tool_use_id, struct str media_type,
-                                   struct str base64);
+void message_add_tool_result_image(struct message_builder *b, struct str tool_use_id,
+                                   struct str media_type, struct str base64);
 void message_add_raw(struct message_builder *b, struct str block_json);
 size_t message_builder_len(const struct message_builder *b); /* blocks so far */
 /* Consumes the builder. NULL when it holds no block. The uuid and time are fresh. */

@@ -11,16 +11,19 @@
 
 struct queue;
 
-typedef bool (*queue_merge_fn)(void *last, void *item); /* true: folded in, and item was freed by it */
+/* true: folded in, and item was freed by it */
+typedef bool (*queue_merge_fn)(void *last, void *item);
 typedef void (*queue_free_fn)(void *item);
 
 struct queue *queue_new(size_t cap, queue_merge_fn merge, queue_free_fn free_item);
-void queue_free(struct queue *q);                 /* NULL is fine; what is queued is freed */
+void queue_free(struct queue *q);                  /* NULL is fine; what is queued is freed */
 bool queue_push(struct queue *q, void *take_item); /* waits for room; false: closed, item freed */
 bool queue_try_push(struct queue *q, void *item);  /* false: full or closed, the item stays yours */
 void *queue_pop(struct queue *q);                  /* NULL: empty */
-bool queue_wait(struct queue *q, int timeout_ms);  /* -1: for ever; true: something is there, or it was closed */
-int queue_fd(struct queue *q);                     /* readable while something is queued or it is closed */
+/* -1: for ever; true: something is there, or it was closed */
+bool queue_wait(struct queue *q, int timeout_ms);
+/* readable while something is queued or it is closed */
+int queue_fd(struct queue *q);
 void queue_close(struct queue *q);
 bool queue_closed(struct queue *q);
 size_t queue_len(struct queue *q);

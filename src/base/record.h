@@ -35,9 +35,22 @@ typedef void (*record_sink_fn)(void *user, const struct record *r);
 /* sees_sensitive false: only public fields are handed on. */
 void record_add_sink(record_sink_fn sink, void *user, bool sees_sensitive);
 void record_clear_sinks(void);
-void record_event(const char *name, const char *session_id, const struct record_field *fields, size_t n);
+void record_event(const char *name, const char *session_id, const struct record_field *fields,
+                  size_t n);
 
-#define REC_S(n, val) { .name = n, .cls = RECORD_PUBLIC, .type = RECORD_STR, .v.str = (val) }
-#define REC_I(n, val) { .name = n, .cls = RECORD_PUBLIC, .type = RECORD_INT, .v.i = (val) }
-#define REC_B(n, val) { .name = n, .cls = RECORD_PUBLIC, .type = RECORD_BOOL, .v.b = (val) }
-#define REC_SECRET(n, val) { .name = n, .cls = RECORD_SENSITIVE, .type = RECORD_STR, .v.str = (val) }
+#define REC_S(n, val)                                                                              \
+    {                                                                                              \
+        .name = n, .cls = RECORD_PUBLIC, .type = RECORD_STR, .v.str = (val)                        \
+    }
+#define REC_I(n, val)                                                                              \
+    {                                                                                              \
+        .name = n, .cls = RECORD_PUBLIC, .type = RECORD_INT, .v.i = (val)                          \
+    }
+#define REC_B(n, val)                                                                              \
+    {                                                                                              \
+        .name = n, .cls = RECORD_PUBLIC, .type = RECORD_BOOL, .v.b = (val)                         \
+    }
+#define REC_SECRET(n, val)                                                                         \
+    {                                                                                              \
+        .name = n, .cls = RECORD_SENSITIVE, .type = RECORD_STR, .v.str = (val)                     \
+    }

@@ -20,8 +20,10 @@ int text_cp_width(int32_t cp);
 size_t text_grapheme(struct str s, size_t off, int *ret_width);
 /* Offset of the grapheme that ends at off (off > 0). */
 size_t text_grapheme_before(struct str s, size_t off);
-int text_width(struct str s);                            /* columns of a line without newlines; tabs count 1 */
-size_t text_fit(struct str s, int columns, int *ret_width); /* bytes of the longest prefix within the columns */
+/* columns of a line without newlines; tabs count 1 */
+int text_width(struct str s);
+/* bytes of the longest prefix within the columns */
+size_t text_fit(struct str s, int columns, int *ret_width);
 /* The next line of at most `columns` from *rest, broken at blanks where possible, at graphemes else; the blank at a
  * break is dropped. False when *rest is used up. A newline ends a line; an empty line is a line. */
 bool text_wrap(struct str *rest, int columns, struct str *ret_line);

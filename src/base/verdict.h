@@ -27,14 +27,14 @@ enum perm_mode {
 
 /* One reason: which layer spoke, what it said, and of which part. Strings are owned by the finding. */
 struct finding {
-    char layer[8];        /* "L1".."L8", "rules", "mode", "trust", "hook" */
+    char layer[8]; /* "L1".."L8", "rules", "mode", "trust", "hook" */
     enum verdict verdict;
-    char *rule;           /* as written, or NULL */
-    char *file;           /* of the rule, or NULL */
-    int line;             /* of the rule, 0: none */
-    char *part;           /* the sub-command or path it speaks of, or NULL */
+    char *rule; /* as written, or NULL */
+    char *file; /* of the rule, or NULL */
+    int line;   /* of the rule, 0: none */
+    char *part; /* the sub-command or path it speaks of, or NULL */
     char *reason;
-    double confidence;    /* 0..1; 1 for everything but the classifier */
+    double confidence; /* 0..1; 1 for everything but the classifier */
 };
 
 struct decision {
@@ -47,15 +47,15 @@ struct decision {
 void decision_init(struct decision *d);
 void decision_release(struct decision *d);
 /* Appends a finding (strings are copied; any but reason may be NULL); returns it for line and file. */
-struct finding *decision_add(struct decision *d, const char *layer, enum verdict v, const char *rule,
-                             const char *part, const char *fmt, ...)
+struct finding *decision_add(struct decision *d, const char *layer, enum verdict v,
+                             const char *rule, const char *part, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 void decision_copy(struct decision *dst, const struct decision *src); /* dst is uninitialised */
 /* {"decision":..,"liftable_by":..,"findings":[..]}: members only, inside an object the caller opened. */
 void decision_write(const struct decision *d, struct jw *w);
 
-const char *verdict_name(enum verdict v);   /* "allow" "ask" "deny" "none" */
-const char *lift_name(enum lift l);         /* "classifier" "person" "none" */
+const char *verdict_name(enum verdict v); /* "allow" "ask" "deny" "none" */
+const char *lift_name(enum lift l);       /* "classifier" "person" "none" */
 const char *perm_mode_name(enum perm_mode m);
 const char *perm_mode_shown(enum perm_mode m);
 bool perm_mode_parse(const char *s, enum perm_mode *ret); /* names, and "bypass", "manual" */

@@ -14,7 +14,7 @@
 
 #include "model/stream.h"
 
-struct model_price { /* USD per million tokens */
+struct model_price {      /* USD per million tokens */
     int64_t above_prompt; /* these prices hold for prompts of more tokens than this; 0: always */
     double in, out, write_5m, write_1h, read;
 };
@@ -26,11 +26,12 @@ struct model_info {
     enum thinking_kind thinking;
     const char *effort; /* default effort or NULL */
     struct model_price price[4];
-    size_t n_price;     /* 0: unknown */
+    size_t n_price; /* 0: unknown */
 };
 /* user_file may be NULL or missing. What is wrong with it is told in *ret_problem (left alone when all is well); the rest of it holds. */
 void catalog_load(const char *user_file, struct err *ret_problem);
-const struct model_info *catalog_find(const char *id_or_alias);    /* exact, the id with a date suffix, or alias; NULL */
-const struct model_info *catalog_at(size_t i);                     /* NULL past the end */
+/* exact, the id with a date suffix, or alias; NULL */
+const struct model_info *catalog_find(const char *id_or_alias);
+const struct model_info *catalog_at(size_t i); /* NULL past the end */
 /* USD; negative when the price is unknown. */
 double catalog_cost(const struct model_info *m, const struct usage *u);

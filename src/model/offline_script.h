@@ -6,8 +6,8 @@ struct script_delta;
 struct script {
     struct script_delta *deltas;
     size_t n, cap;
-    int blocks;        /* so far; the next block's index */
-    size_t out_bytes;  /* of all texts, for the usage figures */
+    int blocks;       /* so far; the next block's index */
+    size_t out_bytes; /* of all texts, for the usage figures */
 };
 void script_release(struct script *s);
 void script_start(struct script *s, const char *model, int64_t input_tokens);

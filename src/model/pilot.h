@@ -32,7 +32,8 @@ struct pilot_step {
     const char *note;   /* said before it (the tour), or NULL */
     bool with_previous; /* called in the same answer as the step before */
     bool is_tour;       /* that it was not allowed or failed is no reason to stop */
-    size_t needs;       /* 1 + index of the step without whose success this one makes no sense; 0: none */
+    /* 1 + index of the step without whose success this one makes no sense; 0: none */
+    size_t needs;
 };
 struct pilot_plan {
     struct pilot_step *steps;

@@ -3,11 +3,13 @@
 #include "model/stream.h"
 
 struct anthropic_config {
-    const char *base_url;    /* without /v1; NULL: https://api.anthropic.com */
-    const char *api_key;     /* x-api-key, or NULL */
-    const char *auth_token;  /* Authorization: Bearer, or NULL */
-    const char *betas;       /* extra anthropic-beta values, comma list, or NULL; what the server refuses is dropped */
-    const char *custom_headers; /* "Name: value" lines, or NULL; they replace ours of the same name */
+    const char *base_url;   /* without /v1; NULL: https://api.anthropic.com */
+    const char *api_key;    /* x-api-key, or NULL */
+    const char *auth_token; /* Authorization: Bearer, or NULL */
+    /* extra anthropic-beta values, comma list, or NULL; what the server refuses is dropped */
+    const char *betas;
+    /* "Name: value" lines, or NULL; they replace ours of the same name */
+    const char *custom_headers;
     const char *user_agent;
 };
 struct model_provider *anthropic_provider_new(const struct anthropic_config *c);
@@ -20,4 +22,5 @@ void model_provider_free(struct model_provider *p); /* NULL is fine */
  * fit leaves scratch full. */
 struct buf;
 size_t anthropic_body_max(const struct model_request *req);
-size_t anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret, size_t cap);
+size_t anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret,
+                      size_t cap);

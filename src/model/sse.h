@@ -16,10 +16,11 @@
 #define SSE_EVENT_MAX ((size_t)16 << 20)
 
 struct sse {
-    struct buf in;           /* bytes not parsed yet */
-    size_t at;               /* parsed up to here; moved down when the buffer is fed again */
-    size_t seen;             /* behind `at`: bytes known to hold no line end, so that dribbles stay linear */
-    struct buf event, data;  /* of the event that grows */
+    struct buf in; /* bytes not parsed yet */
+    size_t at;     /* parsed up to here; moved down when the buffer is fed again */
+    /* behind `at`: bytes known to hold no line end, so that dribbles stay linear */
+    size_t seen;
+    struct buf event, data; /* of the event that grows */
     bool has_data, skip_lf, ready, begun, overflow;
 };
 void sse_init(struct sse *p);

@@ -22,14 +22,16 @@ struct model_request {
     int max_tokens;
     const struct str *system; /* text of the system segments, in order */
     size_t n_system;
-    size_t system_break[2];   /* segment indexes after which a cache breakpoint stands; SIZE_MAX: none */
-    struct str tools;         /* serialised JSON array in the Messages API shape, or empty */
+    /* segment indexes after which a cache breakpoint stands; SIZE_MAX: none */
+    size_t system_break[2];
+    struct str tools; /* serialised JSON array in the Messages API shape, or empty */
     const struct message *const *messages;
     size_t n_messages;
-    size_t message_break[2];  /* message indexes whose last block carries a cache breakpoint; SIZE_MAX: none */
-    const char *effort;       /* NULL: the model's default */
+    /* message indexes whose last block carries a cache breakpoint; SIZE_MAX: none */
+    size_t message_break[2];
+    const char *effort; /* NULL: the model's default */
     const char *session_id;
-    const char *cwd;          /* for the offline pilot */
+    const char *cwd; /* for the offline pilot */
 };
 
 struct usage {
@@ -52,15 +54,17 @@ enum stop_reason stop_reason_parse(struct str s);
 
 enum delta_kind {
     DELTA_MESSAGE_START, /* id = message id, name = model, usage */
-    DELTA_BLOCK_START,   /* index, block; tool_use: id, name, text = an input that came whole, or ""; redacted: text = data */
-    DELTA_TEXT,          /* index, text */
-    DELTA_THINKING,      /* index, text */
-    DELTA_SIGNATURE,     /* index, text */
-    DELTA_INPUT_JSON,    /* index, text = part of the input's JSON */
-    DELTA_BLOCK_STOP,    /* index */
-    DELTA_USAGE,         /* usage, cumulative for this message; stop may be set with it */
+    /* index, block; tool_use: id, name, text = an input that came whole, or ""; redacted: text = data */
+    DELTA_BLOCK_START,
+    DELTA_TEXT,       /* index, text */
+    DELTA_THINKING,   /* index, text */
+    DELTA_SIGNATURE,  /* index, text */
+    DELTA_INPUT_JSON, /* index, text = part of the input's JSON */
+    DELTA_BLOCK_STOP, /* index */
+    DELTA_USAGE,      /* usage, cumulative for this message; stop may be set with it */
     DELTA_PING,
-    DELTA_RAW,           /* the provider's own event as JSON in text, for partial output; comes before its delta */
+    /* the provider's own event as JSON in text, for partial output; comes before its delta */
+    DELTA_RAW,
 };
 
 const char *delta_kind_name(enum delta_kind k); /* for logs and tests: "input_json" */
@@ -88,7 +92,7 @@ struct model_stream_ops {
 };
 struct model_stream { /* embedded first in the provider's own struct, which starts zeroed */
     const struct model_stream_ops *ops;
-    char request_id[64]; /* the server's, "" when unknown */
+    char request_id[64];    /* the server's, "" when unknown */
     size_t bytes, n_blocks; /* of the answer so far; model_stream_next counts */
 };
 
@@ -100,8 +104,8 @@ struct model_provider {
     void (*free)(void *self);
 };
 
-enum model_step model_stream_next(struct model_stream *s, int wake_fd, int timeout_ms, struct delta *ret,
-                                  struct err *err);
+enum model_step model_stream_next(struct model_stream *s, int wake_fd, int timeout_ms,
+                                  struct delta *ret, struct err *err);
 void model_stream_free(struct model_stream *s); /* NULL is fine */
 
 /*
@@ -113,7 +117,8 @@ struct stream_blocks;
 struct stream_block { /* a finished or growing block, borrowed */
     enum block_kind kind;
     struct str id, name, text, input, signature;
-    bool complete, bad_input; /* bad_input: a tool_use whose JSON did not parse to an object; input holds the bytes */
+    /* bad_input: a tool_use whose JSON did not parse to an object; input holds the bytes */
+    bool complete, bad_input;
 };
 struct stream_blocks *stream_blocks_new(void);
 void stream_blocks_free(struct stream_blocks *b);
@@ -124,4 +129,5 @@ struct str stream_blocks_message_id(const struct stream_blocks *b);
 const struct usage *stream_blocks_usage(const struct stream_blocks *b);
 enum stop_reason stream_blocks_stop(const struct stream_blocks *b);
 /* The assistant message so far; NULL when it has no block worth keeping. A bad_input tool_use goes in with input {}. */
-struct message *stream_blocks_message(const struct stream_blocks *b, const char *model, bool partial);
+struct message *stream_blocks_message(const struct stream_blocks *b, const char *model,
+                                      bool partial);

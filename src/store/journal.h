@@ -28,39 +28,41 @@ bool journal_append(struct journal *j, struct str record, struct err *err) MUST_
 bool journal_sync(struct journal *j, struct err *err) MUST_CHECK;
 const char *journal_path(const struct journal *j);
 /* The first line of a session. */
-bool journal_append_session(struct journal *j, const char *session_id, const char *cwd, bool print_mode,
-                            struct err *err) MUST_CHECK;
+bool journal_append_session(struct journal *j, const char *session_id, const char *cwd,
+                            bool print_mode, struct err *err) MUST_CHECK;
 /* The envelope of a message and of anything else. Each record has a uuid and names its parent: the message before it.
  * Only a message becomes the next one's parent. members_json: an object whose members join the record, or empty. */
-bool journal_append_message(struct journal *j, const char *session_id, const char *cwd, const struct message *m,
-                            struct err *err) MUST_CHECK;
-bool journal_append_note(struct journal *j, const char *session_id, const char *type, const char *subtype,
-                         struct str members_json, struct err *err) MUST_CHECK;
+bool journal_append_message(struct journal *j, const char *session_id, const char *cwd,
+                            const struct message *m, struct err *err) MUST_CHECK;
+bool journal_append_note(struct journal *j, const char *session_id, const char *type,
+                         const char *subtype, struct str members_json, struct err *err) MUST_CHECK;
 /* The uuid of the message that the next record hangs on; "" at the start of a conversation. */
 const char *journal_parent(const struct journal *j);
 /* What follows hangs on the message `uuid`; NULL or "": on nothing, it begins anew (what a compaction left stands before
  * it). In memory only: the next message makes it last. */
 void journal_set_parent(struct journal *j, const char *uuid);
 /* The same, and written down at once ("system", subtype "rewind"), so that a resume sees it too. */
-bool journal_rewind(struct journal *j, const char *session_id, const char *uuid, struct err *err) MUST_CHECK;
+bool journal_rewind(struct journal *j, const char *session_id, const char *uuid,
+                    struct err *err) MUST_CHECK;
 
 /* Reading, also of files another process writes. */
 struct journal_entry {
     int64_t offset;
     uint32_t len;
-    char type[24];  /* "" when the line is no JSON object */
+    char type[24]; /* "" when the line is no JSON object */
 };
 struct journal_index {
     struct journal_entry *entries;
     size_t n;
-    int64_t torn_at;     /* offset of a torn tail, -1: none */
+    int64_t torn_at; /* offset of a torn tail, -1: none */
     int64_t torn_bytes;
-    void *map;           /* the mapped file, without the torn tail */
-    int64_t size;        /* of the map */
+    void *map;    /* the mapped file, without the torn tail */
+    int64_t size; /* of the map */
 };
 bool journal_index_load(const char *path, struct journal_index *ret, struct err *err) MUST_CHECK;
 void journal_index_release(struct journal_index *ix);
-struct str journal_record(const struct journal_index *ix, size_t i); /* bytes of record i, borrowed from the map */
+/* bytes of record i, borrowed from the map */
+struct str journal_record(const struct journal_index *ix, size_t i);
 /* Record i's top-level member as its raw bytes; ptr NULL when it is not there. */
 struct str journal_member(const struct journal_index *ix, size_t i, const char *key);
 /* The conversation's messages (following the newest leaf's parents where a rewind made a branch). Array and refs yours.

@@ -15,24 +15,25 @@ struct session_paths { /* all yours */
     char *spill;       /* <side>/tool-results */
     char *audit;       /* <side>/audit.jsonl */
 };
-void session_paths_make(const char *data_dir, const char *project_root, const char *id, struct session_paths *ret);
+void session_paths_make(const char *data_dir, const char *project_root, const char *id,
+                        struct session_paths *ret);
 void session_paths_release(struct session_paths *p);
 
 struct session_info {
     char id[37];
-    char *path, *title;     /* title: the first prompt's first line, or the custom title */
+    char *path, *title; /* title: the first prompt's first line, or the custom title */
     char *cwd;
     int64_t created_ms, last_ms;
     int64_t messages, bytes;
-    bool print_mode;        /* made by -p */
+    bool print_mode; /* made by -p */
 };
 /* Sessions of a project, newest record first, found from the files alone (no index needed). */
-bool session_list(const char *data_dir, const char *project_root, struct session_info **ret, size_t *ret_n,
-                  struct err *err) MUST_CHECK;
+bool session_list(const char *data_dir, const char *project_root, struct session_info **ret,
+                  size_t *ret_n, struct err *err) MUST_CHECK;
 void session_list_free(struct session_info *s, size_t n);
 /* The session to --continue (newest interactive one), or to --resume by id, unique id prefix or title. */
-bool session_find(const char *data_dir, const char *project_root, const char *id_or_title, char ret_id[37],
-                  struct err *err) MUST_CHECK;
+bool session_find(const char *data_dir, const char *project_root, const char *id_or_title,
+                  char ret_id[37], struct err *err) MUST_CHECK;
 
 /* The passport: everything that follows a session. Saved in the store, rebuilt from the journal when lost. */
 enum session_status { SESSION_IDLE, SESSION_RUNNING, SESSION_ERROR };
@@ -42,7 +43,7 @@ struct session_model_usage {
     double cost_usd; /* negative: unknown */
 };
 struct passport {
-    int schema;             /* PASSPORT_SCHEMA */
+    int schema; /* PASSPORT_SCHEMA */
     char id[37];
     char user[64];
     int64_t created_ms;
@@ -50,19 +51,20 @@ struct passport {
     char mode[24];
     char model[64];
     enum session_status status;
-    char *last_error;       /* or NULL */
-    char **running;         /* tool_use ids now running */
+    char *last_error; /* or NULL */
+    char **running;   /* tool_use ids now running */
     size_t n_running;
     double cost_usd;
     int64_t api_ms, tool_ms;
     struct session_model_usage usage[16];
     size_t n_usage;
     bool latch_afk, latch_fast, latch_cache_edit, latch_thinking_clear;
-    char *git_head;         /* or NULL */
+    char *git_head; /* or NULL */
     int64_t turns;
 };
 #define PASSPORT_SCHEMA 1
 void passport_init(struct passport *p);
 void passport_release(struct passport *p);
-void passport_write(const struct passport *p, struct buf *out);                  /* JSON */
-bool passport_read(struct str json, struct passport *ret, struct err *err) MUST_CHECK; /* newer schema: refused */
+void passport_write(const struct passport *p, struct buf *out); /* JSON */
+/* newer schema: refused */
+bool passport_read(struct str json, struct passport *ret, struct err *err) MUST_CHECK;
