@@ -33,7 +33,8 @@ enum stop_hook_answer {
 };
 
 /* Function pointers handed down by the floor above, or by a test in place of the real thing. A NULL member is the
- * built-in one. All but tool_* are called on the engine thread. */
+ * built-in one. Called on the engine
+ * thread, but for tool_host, whose functions the tools call from theirs. */
 struct engine_seams {
     void *user; /* first argument of stop_hook */
     /* active: a Stop hook already made this turn go on. ret_reason is the engine's to free. */

@@ -124,9 +124,9 @@ worker(void *arg)
         p->n_running--;
         *p->done_end = j;
         p->done_end = &j->next;
+        /* under the lock: the engine may let go of the waker right after */
         if (p->wake)
-            waker_signal(
-                p->wake); /* under the lock: the engine may let go of the waker right after */
+            waker_signal(p->wake);
         pthread_cond_broadcast(&p->idle);
     }
     p->n_threads--;

@@ -62,10 +62,10 @@ struct state {
     } compact;
     char *pending_tool_summary; /* D7; NULL: none */
     struct state_transition last;
-    int64_t
-        context_tokens;   /* of the last request and its answer by the server's count; 0: unknown */
-    size_t n_counted;     /* messages that context_tokens covers */
-    int64_t budget_saved; /* characters E0 kept out of the last results */
+    /* of the last request and its answer by the server's count; 0: unknown */
+    int64_t context_tokens;
+    size_t n_counted;       /* messages that context_tokens covers */
+    int64_t budget_saved;   /* characters E0 kept out of the last results */
     double bytes_per_token; /* calibrated by usage; 0: not yet */
 
     /* Cold. */

@@ -30,6 +30,6 @@ struct event *usage_event(const struct usage_meter *m, const struct model_info *
 /* SURFACE 8.3: modelUsage and usage of a result. */
 void usage_write_models(const struct passport *p, struct buf *out);
 void usage_write(const struct usage *u, struct buf *out);
-/* The members of a "usage" record of the journal, with a leading comma-free list, and back. */
+/* The members of a "usage" record of the journal (without braces), and back from the whole record. */
 void usage_write_note(const char *model, const struct usage *u, struct buf *out);
 void usage_read_note(struct passport *p, struct str record);

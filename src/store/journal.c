@@ -1,4 +1,4 @@
-/* Writing. Reading is journal_read.c. */
+/* Writing. Reading is journal_index.c and journal_messages.c. */
 #include "store/journal.h"
 
 #include <errno.h>

@@ -285,8 +285,8 @@ last_record_time(const char *path)
         struct str rest = str_make(tail, got > 0 ? (size_t)got : 0), line;
         while (str_split(&rest, '\n', &line)) {
             struct journal_want want = {.key = "timestamp"};
-            journal_scan(line, &want,
-                         1); /* a first line that is cut open does not begin like a record */
+            /* a first line that is cut open does not begin like a record */
+            journal_scan(line, &want, 1);
             int64_t t = journal_time(want.raw);
             at = t ? t : at;
         }

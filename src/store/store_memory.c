@@ -17,8 +17,8 @@ struct memory {
     pthread_mutex_t lock;
     struct item *items; /* sorted by key */
     size_t n, cap;
-    uint64_t
-        last_version; /* never given twice, so that a key deleted and made again is another one */
+    /* never given twice, so that a key deleted and made again is another one */
+    uint64_t last_version;
 };
 
 static void *

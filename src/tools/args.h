@@ -1,8 +1,7 @@
 #pragma once
 /*
  * What a tool takes out of its input. The input passed tool_validate, so types are right or tolerably wrong: weaker models send
- * "5" for 5 and "true" for true, and these getters read both. Strings are borrowed from the tree. Pure but for
- * tool_path_resolve.
+ * "5" for 5 and "true" for true, and these getters read both. Strings are borrowed from the tree. Pure.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -21,9 +21,8 @@ enum {
     COMMAND_MAX = 120 << 10, /* the kernel takes 128 KiB an argument */
     GRACE_MS = 1000,         /* from TERM to KILL */
     PROGRESS_MS = 50,
-    DRAIN_BYTES =
-        1
-        << 20, /* what is still taken after the command ended, should a background child keep writing */
+    /* what is still taken after the command ended, should a background child keep writing */
+    DRAIN_BYTES = 1 << 20,
     DRAIN_MS = 200,
     SUCCESS_CHARS = 30000,
     FAILURE_CHARS = 10000,

@@ -287,13 +287,13 @@ bool
 text_file_apply(const struct text_file *f, const struct text_change *changes, size_t n,
                 struct buf *ret_raw, struct err *err)
 {
-    size_t raw_at = f->bom, text_at = 0, kept = 0,
-           i = 0; /* kept: raw bytes already copied or dropped */
+    size_t raw_at = f->bom, text_at = 0;
+    size_t kept = 0; /* raw bytes already copied or dropped */
     bool plain = f->encoding == TEXT_UTF8 && f->text.len + f->bom == f->raw.len;
     char c[4];
     size_t len;
 
-    for (; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t ends[2] = {changes[i].at, changes[i].at + changes[i].len}, raw_ends[2];
         for (int e = 0; e < 2; e++) {
             if (plain) {

@@ -31,7 +31,7 @@ struct tool_ctx {
     const struct tool_host *host; /* what only the floor above can do; may be NULL */
 };
 
-/* Functions that main hands down (Agent, AskUserQuestion, background tasks come in later issues). */
+/* What only the floor above can do, handed down as function pointers. */
 struct tool_host {
     void *user;
     void (*todos)(void *user, const char *todos_json); /* TodoWrite: the list changed */
@@ -41,13 +41,13 @@ struct tool_host {
 struct tool_result {
     struct buf text; /* to the model; capped by the executor (E0) after run */
     bool is_error;   /* tool_result is_error */
-    bool
-        benign; /* a non-zero exit that is no error (grep found nothing): does not cancel siblings */
+    /* a non-zero exit that is no error (grep found nothing): does not cancel siblings */
+    bool benign;
     struct buf display; /* for the person when it differs: a unified diff, a listing; empty: text */
     char summary[160];  /* one line: "212 lines", "+12 -7", "17 matches in 4 files", "exit 1" */
-    struct buf
-        data;      /* tool_use_result JSON of SURFACE 7.2 for stream-json and hooks; empty: none */
-    char *new_cwd; /* Bash: the shell's folder after the command, NULL: unchanged; yours */
+    /* tool_use_result JSON of SURFACE 7.2 for stream-json and hooks; empty: none */
+    struct buf data;
+    char *new_cwd;    /* Bash: the shell's folder after the command, NULL: unchanged; yours */
     struct buf image; /* base64 of an image result, media type in image_type; empty: none */
     char image_type[32];
     char *spill_path; /* the full text was spilled here; NULL: not */
