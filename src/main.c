@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -123,23 +124,37 @@ out:
     return code;
 }
 
+struct tui {
+    struct setup setup;
+    struct termios found; /* the terminal as it was before the first frame */
+    bool has_terminal;
+    struct proc guard;
+};
+
+/* Called when the first frame stands. The guard comes first: from here on a kill must not cost the person the terminal. */
 static struct engine *
 start_engine(void *user, struct err *err)
 {
-    return setup_start(user, err);
+    struct tui *t = user;
+    if (t->has_terminal && !proc_guard_terminal(STDIN_FILENO, &t->found, &t->guard, err)) {
+        log_warn("terminal", "no guard: %s", err->text);
+        *err = (struct err){0};
+    }
+    return setup_start(&t->setup, err);
 }
 
 static int
 run_tui(const struct options *o)
 {
     struct err err = {0};
-    struct setup s;
+    struct tui t = {0};
     if (o->resume && !o->resume_id)
         return commands_sessions();
-    if (!setup_init(&s, o, &err))
+    if (!setup_init(&t.setup, o, &err))
         return usage_error(&err);
-    char *history = fs_join(s.data_dir, "history.jsonl");
-    char *keys = fs_join(s.config_dir, "keybindings.json");
+    t.has_terminal = tcgetattr(STDIN_FILENO, &t.found) == 0;
+    char *history = fs_join(t.setup.data_dir, "history.jsonl");
+    char *keys = fs_join(t.setup.config_dir, "keybindings.json");
     struct app_options a = {.prompt = o->prompt,
                             .no_color = o->no_color,
                             .no_mouse = o->no_mouse,
@@ -149,11 +164,12 @@ run_tui(const struct options *o)
                             .events_file = o->events,
                             .signal_fd = block_signals(),
                             .start_engine = start_engine,
-                            .user = &s};
+                            .user = &t};
     int code = app_run(&a);
+    proc_unguard_terminal(&t.guard);
     free(keys);
     free(history);
-    setup_release(&s);
+    setup_release(&t.setup);
     return code;
 }
 

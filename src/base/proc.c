@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -286,9 +287,9 @@ proc_run(const struct proc_spec *spec, struct cancel *cancel, int timeout_ms, st
 }
 
 bool
-proc_guard_terminal(int tty_fd, struct proc *ret, struct err *err)
+proc_guard_terminal(int tty_fd, const struct termios *found, struct proc *ret, struct err *err)
 {
-    const struct proc_spec guard = {0};
+    const struct proc_spec guard = {.stdin_data = str_make((const char *)found, sizeof *found)};
     if (!proc_spawn(supervisor, &guard, tty_fd, ret, err))
         return false;
     close_fd(&ret->fd);

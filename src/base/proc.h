@@ -24,6 +24,7 @@
 #include "base/cancel.h"
 #include "base/err.h"
 
+struct termios;
 struct proc_spec {
     const char *const *argv; /* argv[0] is looked up on PATH of `env` */
     const char *const *env;  /* NULL-terminated "K=V"; the child's whole environment; NULL: this program's */
@@ -66,7 +67,10 @@ void proc_finish(struct proc *p);
 bool proc_run(const struct proc_spec *spec, struct cancel *cancel, int timeout_ms, struct buf *out,
               int *ret_status, struct err *err) MUST_CHECK;
 
-/* A guard that puts the terminal behind tty_fd back, as it is now, should this program be killed. Start it before the
- * terminal's modes are changed; proc_unguard_terminal after they are back (it stops the guard, which touches nothing). */
-bool proc_guard_terminal(int tty_fd, struct proc *ret, struct err *err) MUST_CHECK;
+/* A guard that puts the terminal behind tty_fd back to `found`, should this program be killed. `found` was read before the
+ * modes were changed; the guard starts after that, so it need not delay the first frame: it takes what it sees as this
+ * program's modes, and leaves a terminal alone that somebody else has set since (a shell that was faster).
+ * proc_unguard_terminal when the modes are back (it stops the guard, which touches nothing). */
+bool proc_guard_terminal(int tty_fd, const struct termios *found, struct proc *ret,
+                         struct err *err) MUST_CHECK;
 void proc_unguard_terminal(struct proc *p);

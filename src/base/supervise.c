@@ -27,9 +27,9 @@ enum {
 struct supervisor {
     int death, status, drain, tty, signals;
     const char *cwd;
-    bool new_session, saved_tty, quit, killing, draining;
-    struct termios modes;
-    char **argv; /* NULL: guards the terminal only */
+    bool new_session, guarding, quit, killing, draining;
+    struct termios found, ours; /* before yare; yare's own */
+    char **argv;                /* NULL: guards the terminal only */
     pid_t child;
     long long kill_at; /* when KILL follows TERM */
     int pass_ms;
@@ -134,7 +134,8 @@ set_up(struct supervisor *s)
     sigprocmask(SIG_SETMASK, &mask, NULL);
     s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     if (s->tty >= 0)
-        s->saved_tty = tcgetattr(s->tty, &s->modes) == 0;
+        s->guarding = read(STDIN_FILENO, &s->found, sizeof s->found) == (ssize_t)sizeof s->found &&
+                      tcgetattr(s->tty, &s->ours) == 0;
 }
 
 /* Past libc, which refuses its own two signals though its posix_spawn leaves them ignored. */
@@ -305,15 +306,25 @@ wait_for_something(struct supervisor *s, int timeout_ms)
         discard_output(s);
 }
 
+/* Nobody has set the terminal since yare did. The shell that started yare may be back and reading a line by now. */
+static bool
+still_ours(const struct supervisor *s)
+{
+    struct termios now;
+    return tcgetattr(s->tty, &now) == 0 && now.c_lflag == s->ours.c_lflag &&
+           now.c_iflag == s->ours.c_iflag && now.c_oflag == s->ours.c_oflag;
+}
+
 /* Only when yare ended without a word: leave the alternate screen, mouse, focus and paste reports, key protocols. */
 static void
 restore_terminal(const struct supervisor *s)
 {
     static const char off[] = "\033[?2026l\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[?1006l"
                               "\033[?1004l\033[?2004l\033[<u\033[>4;0m\033[0m\033[?25h\r\n";
-    if (!s->saved_tty || s->quit)
+    if (!s->guarding || s->quit)
         return;
-    tcsetattr(s->tty, TCSANOW, &s->modes);
+    if (still_ours(s))
+        tcsetattr(s->tty, TCSANOW, &s->found);
     if (write(s->tty, off, sizeof off - 1) < 0)
         return;
 }

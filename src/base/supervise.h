@@ -9,8 +9,8 @@
  * are struct supervise_request. STATUS_FD carries struct supervise_report to yare; it ends when the last descendant is
  * gone and the supervisor with it. Standard input, output and error become the command's and are closed here.
  * --drain is the reading end of the command's output: after SUPERVISE_RELEASE the supervisor reads it to nowhere, so
- * that what was left behind does not die of a closed pipe. --tty puts the terminal back, as it was at the start, when
- * yare ends without SUPERVISE_QUIT. Without a command it only guards the terminal.
+ * that what was left behind does not die of a closed pipe. --tty guards the terminal (there is no command then): standard
+ * input has the struct termios to put back when yare ends without SUPERVISE_QUIT.
  */
 #include <stdint.h>
 #include <sys/types.h>

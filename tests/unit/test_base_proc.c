@@ -501,12 +501,14 @@ the_guard_puts_the_terminal_back(void **state)
     (void)state;
     int slave, fds[2], master = open_terminal(&slave);
     assert_int_equal(pipe(fds), 0);
+    struct termios found;
+    assert_int_equal(tcgetattr(slave, &found), 0);
     pid_t middle = fork();
     if (middle == 0) {
         struct proc guard;
-        if (!proc_guard_terminal(slave, &guard, NULL))
-            _exit(1);
         make_raw(slave);
+        if (!proc_guard_terminal(slave, &found, &guard, NULL))
+            _exit(1);
         if (write(fds[1], "r", 1) != 1)
             _exit(1);
         for (;;)
@@ -528,8 +530,8 @@ the_guard_puts_the_terminal_back(void **state)
 
     /* A clean end leaves the terminal to whoever has it now. */
     struct proc guard;
-    assert_true(proc_guard_terminal(slave, &guard, NULL));
     make_raw(slave);
+    assert_true(proc_guard_terminal(slave, &found, &guard, NULL));
     proc_unguard_terminal(&guard);
     assert_false(is_cooked(slave));
     close(slave);
