@@ -303,6 +303,20 @@ str_split(struct str *rest, char sep, struct str *ret_part)
     return true;
 }
 
+uint64_t
+str_hash_more(uint64_t h, struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
+    return h;
+}
+
+uint64_t
+str_hash(struct str s)
+{
+    return str_hash_more(1469598103934665603u, s);
+}
+
 char *
 str_dup(struct str s)
 {

@@ -69,6 +69,9 @@ struct str str_trim(struct str a);
 /* Splits the next part off *rest at `sep`; false when *rest was used up (ptr NULL). */
 bool str_split(struct str *rest, char sep, struct str *ret_part);
 char *str_dup(struct str s); /* NUL-terminated copy, yours */
+/* FNV-1a, for tables: fast, not against an adversary. str_hash_more goes on from what came before. */
+uint64_t str_hash(struct str s);
+uint64_t str_hash_more(uint64_t h, struct str s);
 
 /* malloc and friends that never return NULL; x == abort on out of memory. */
 void *xmalloc(size_t n);

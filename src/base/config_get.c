@@ -1,9 +1,9 @@
 #include "base/config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/config_impl.h"
+#include "base/str_set.h"
 
 static bool
 counts(const struct config *c, size_t i, bool only_trusted)
@@ -72,45 +72,6 @@ config_text(const struct config *c, size_t i)
 
 /* ---- lists ---- */
 
-/* What was seen: open addressing over strings, so that a list of many thousands stays cheap. */
-struct seen {
-    struct str *slots;
-    size_t n, cap; /* cap: a power of two */
-};
-
-static size_t
-slot_of(const struct str *slots, size_t cap, struct str s)
-{
-    uint64_t h = 1469598103934665603u;
-    for (size_t i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
-    size_t at = (size_t)(h ^ (h >> 32)) & (cap - 1);
-    while (slots[at].ptr && !str_eq(slots[at], s))
-        at = (at + 1) & (cap - 1);
-    return at;
-}
-
-static bool
-first_time(struct seen *seen, struct str s)
-{
-    if (seen->n * 2 >= seen->cap) {
-        size_t cap = seen->cap ? seen->cap * 2 : 64;
-        struct str *more = xcalloc(cap, sizeof *more);
-        for (size_t i = 0; i < seen->cap; i++)
-            if (seen->slots[i].ptr)
-                more[slot_of(more, cap, seen->slots[i])] = seen->slots[i];
-        free(seen->slots);
-        seen->slots = more;
-        seen->cap = cap;
-    }
-    size_t at = slot_of(seen->slots, seen->cap, s);
-    if (seen->slots[at].ptr)
-        return false;
-    seen->slots[at] = s;
-    seen->n++;
-    return true;
-}
-
 static bool
 replaces(const char *path)
 {
@@ -121,7 +82,7 @@ size_t
 config_list(const struct config *c, const char *path, bool only_trusted, struct config_item *ret,
             size_t n)
 {
-    struct seen seen = {0};
+    struct str_set seen = {0};
     for (size_t i = 0; i < c->n; i++) {
         const struct cJSON *list = json_at(c->files[i].tree, path);
         if (!list || !json_is_array(list) || !counts(c, i, only_trusted))
@@ -131,14 +92,15 @@ config_list(const struct config *c, const char *path, bool only_trusted, struct 
             int line = config_next_line(&lines);
             struct str value = json_value_str(e);
             size_t at = seen.n;
-            if (value.ptr && first_time(&seen, value) && at < n)
+            if (value.ptr && str_set_add(&seen, value) && at < n)
                 ret[at] = (struct config_item){value, &c->sources[i], line};
         }
         if (replaces(path))
             break;
     }
-    free(seen.slots);
-    return seen.n;
+    size_t total = seen.n;
+    str_set_release(&seen);
+    return total;
 }
 
 size_t

@@ -44,10 +44,8 @@ lines_release(struct lines *l)
 static uint64_t
 hash_line(struct str s)
 {
-    uint64_t h = 1469598103934665603u;
+    uint64_t h = str_hash(s);
 
-    for (size_t i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
     return h ^ (h >> 29);
 }
 

@@ -331,17 +331,15 @@ char *
 fs_slug(const char *path)
 {
     struct buf out;
-    uint64_t hash = 1469598103934665603u; /* FNV-1a */
     buf_init(&out, 4096);
     for (const char *p = path; *p; p++) {
         bool alnum =
             (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
-        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
         buf_addc(&out, alnum ? *p : '-');
     }
     if (out.len > 200) {
         buf_truncate(&out, 200);
-        buf_addf(&out, "-%016llx", (unsigned long long)hash);
+        buf_addf(&out, "-%016llx", (unsigned long long)str_hash(str_from(path)));
     }
     return buf_take(&out);
 }

@@ -68,14 +68,6 @@ repair_escape(struct scan *sc)
     sc->copied = sc->at + 6;
 }
 
-static uint64_t
-hash_bytes(uint64_t h, const char *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)p[i]) * 1099511628211u;
-    return h;
-}
-
 /* At a backslash. Advances past the escape and adds what it stands for to the hash. */
 static bool
 scan_escape(struct scan *sc, uint64_t *hash)
@@ -84,7 +76,7 @@ scan_escape(struct scan *sc, uint64_t *hash)
     int c = sc->at + 1 < sc->s.len ? sc->s.ptr[sc->at + 1] : 0;
     const char *p = c ? strchr(plain, c) : NULL;
     if (p) {
-        *hash = hash_bytes(*hash, &meant[p - plain], 1);
+        *hash = str_hash_more(*hash, str_make(&meant[p - plain], 1));
         sc->at += 2;
         return true;
     }
@@ -108,7 +100,7 @@ scan_escape(struct scan *sc, uint64_t *hash)
         cp = 0xFFFD;
     }
     char utf8[4];
-    *hash = hash_bytes(*hash, utf8, text_encode(cp, utf8));
+    *hash = str_hash_more(*hash, str_make(utf8, text_encode(cp, utf8)));
     sc->at += used;
     return true;
 }
@@ -116,7 +108,7 @@ scan_escape(struct scan *sc, uint64_t *hash)
 static bool
 scan_string(struct scan *sc, uint64_t *ret_hash)
 {
-    uint64_t hash = 1469598103934665603u;
+    uint64_t hash = str_hash(STR(""));
     sc->at++;
     for (;;) {
         int c = peek(sc);
@@ -138,7 +130,7 @@ scan_string(struct scan *sc, uint64_t *ret_hash)
             if (n == 1)
                 return fail(sc, "invalid UTF-8");
         }
-        hash = hash_bytes(hash, sc->s.ptr + sc->at, n);
+        hash = str_hash_more(hash, str_sub(sc->s, sc->at, n));
         sc->at += n;
     }
     sc->at++;

@@ -5,17 +5,6 @@
 
 #include "base/json.h"
 
-/* FNV-1a: the table is private to one session, and the ids in it are compared in full. */
-static uint64_t
-hash_bytes(uint64_t h, struct str s)
-{
-    for (size_t i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
-    return h;
-}
-
-#define HASH_SEED 14695981039346656037u
-
 void
 state_init(struct state *st)
 {
@@ -98,7 +87,7 @@ state_note_transition(struct state *st, const struct state_transition *t)
 static struct call_record *
 find_slot(struct call_record *calls, size_t cap, struct str id)
 {
-    size_t i = (size_t)hash_bytes(HASH_SEED, id) & (cap - 1);
+    size_t i = (size_t)str_hash(id) & (cap - 1);
     while (calls[i].id && !str_is(id, calls[i].id))
         i = (i + 1) & (cap - 1);
     return &calls[i];
@@ -141,7 +130,7 @@ insert(struct state *st, struct str id, uint64_t digest)
 static uint64_t
 call_digest(struct str name, struct str input)
 {
-    return hash_bytes(hash_bytes(hash_bytes(HASH_SEED, name), STR("\n")), input);
+    return str_hash_more(str_hash_more(str_hash(name), STR("\n")), input);
 }
 
 enum call_entry

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/str_set.h"
 
 /* Lines of the report; the count goes on. */
 #define REPORT_MAX 2000
@@ -201,50 +202,6 @@ merge_roles(struct list *l, struct validator_report *r)
 
 /* ---- pass 3: a tool_use id stands for one call only ---- */
 
-struct id_set {
-    struct str *ids;
-    size_t n, cap;
-};
-
-static size_t
-id_slot(const struct id_set *s, struct str id)
-{
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < id.len; i++)
-        h = (h ^ (unsigned char)id.ptr[i]) * 1099511628211u;
-    size_t i = (size_t)h & (s->cap - 1);
-    while (s->ids[i].ptr && !str_eq(s->ids[i], id))
-        i = (i + 1) & (s->cap - 1);
-    return i;
-}
-
-/* True: it was new. The bytes are borrowed from a message that outlives the set. */
-static bool
-id_add(struct id_set *s, struct str id)
-{
-    if (s->n * 2 >= s->cap) {
-        struct id_set bigger = {xcalloc(s->cap ? s->cap * 2 : 64, sizeof *s->ids), s->n,
-                                s->cap ? s->cap * 2 : 64};
-        for (size_t i = 0; i < s->cap; i++)
-            if (s->ids[i].ptr)
-                bigger.ids[id_slot(&bigger, s->ids[i])] = s->ids[i];
-        free(s->ids);
-        *s = bigger;
-    }
-    size_t i = id_slot(s, id);
-    if (s->ids[i].ptr)
-        return false;
-    s->ids[i] = id;
-    s->n++;
-    return true;
-}
-
-static bool
-id_known(const struct id_set *s, struct str id)
-{
-    return s->cap && s->ids[id_slot(s, id)].ptr;
-}
-
 /* The same tool_result under another id. Its bytes are kept but for the id, so that images stay. */
 static void
 add_result_renamed(struct message_builder *b, const struct block *blk, struct str id)
@@ -300,13 +257,13 @@ rename_at(struct list *l, size_t i, struct str from, struct str to)
 
 /* Gives the tool_use at block k of message i, and its result, an id of its own. */
 static void
-rename_call(struct list *l, size_t i, size_t k, const struct id_set *seen)
+rename_call(struct list *l, size_t i, size_t k, const struct str_set *seen)
 {
     char *old = str_dup(l->m[i]->blocks[k].id);
     char *id = NULL;
     for (int n = 2; !id; n++) {
         char *tried = xasprintf("%s_%d", old, n);
-        if (id_known(seen, str_from(tried)))
+        if (str_set_has(seen, str_from(tried)))
             free(tried);
         else
             id = tried;
@@ -321,22 +278,22 @@ rename_call(struct list *l, size_t i, size_t k, const struct id_set *seen)
 static void
 unique_ids(struct list *l, struct validator_report *r)
 {
-    struct id_set seen = {NULL, 0, 0};
+    struct str_set seen = {0};
     for (size_t i = 0; i < l->n; i++) {
         if (l->m[i]->role != ROLE_ASSISTANT)
             continue;
         for (size_t k = 0; k < l->m[i]->n_blocks; k++) {
             if (l->m[i]->blocks[k].kind != BLOCK_TOOL_USE ||
-                !id_known(&seen, l->m[i]->blocks[k].id))
+                !str_set_has(&seen, l->m[i]->blocks[k].id))
                 continue;
             note(r, "gave a tool_use an id of its own: it was used before");
             rename_call(l, i, k, &seen);
         }
         for (size_t k = 0; k < l->m[i]->n_blocks; k++)
             if (l->m[i]->blocks[k].kind == BLOCK_TOOL_USE)
-                (void)id_add(&seen, l->m[i]->blocks[k].id);
+                (void)str_set_add(&seen, l->m[i]->blocks[k].id);
     }
-    free(seen.ids);
+    str_set_release(&seen);
 }
 
 /* ---- pass 4: each tool_use its one result, first in the next user message ---- */

@@ -27,9 +27,7 @@ struct tree {
 static size_t
 slot_of(const struct tree *t, struct str uuid)
 {
-    uint64_t h = 1469598103934665603u;
-    for (size_t i = 0; i < uuid.len; i++)
-        h = (h ^ (unsigned char)uuid.ptr[i]) * 1099511628211u;
+    uint64_t h = str_hash(uuid);
     size_t at = (size_t)(h ^ (h >> 32)) & (t->n_slots - 1);
     while (t->slots[at] && !str_eq(t->nodes[t->slots[at] - 1].uuid, uuid))
         at = (at + 1) & (t->n_slots - 1);
