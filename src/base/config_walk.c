@@ -2,54 +2,12 @@
  * is. Keys are compared as written; one that is spelled with escapes is not found, and nothing is done to its file. */
 #include "base/config_impl.h"
 
-static size_t
-skip_blanks(struct str s, size_t at)
-{
-    while (at < s.len &&
-           (s.ptr[at] == ' ' || s.ptr[at] == '\t' || s.ptr[at] == '\n' || s.ptr[at] == '\r'))
-        at++;
-    return at;
-}
-
-static size_t
-skip_string(struct str s, size_t at)
-{
-    for (at++; at < s.len && s.ptr[at] != '"'; at++)
-        if (s.ptr[at] == '\\')
-            at++;
-    return at < s.len ? at + 1 : s.len;
-}
-
-static size_t
-skip_value(struct str s, size_t at)
-{
-    size_t depth = 0;
-    while (at < s.len) {
-        char c = s.ptr[at];
-        if (c == '"') {
-            at = skip_string(s, at);
-            if (depth == 0)
-                return at;
-            continue;
-        }
-        bool closing = c == '}' || c == ']';
-        if (depth == 0 && (closing || c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r'))
-            return at;
-        if (c == '{' || c == '[')
-            depth++;
-        else if (closing && --depth == 0)
-            return at + 1;
-        at++;
-    }
-    return at;
-}
-
 /* From the end of one member to the beginning of the next; the closing bracket or the end when there is none. */
 static size_t
 next_item(struct str s, size_t at)
 {
-    at = skip_blanks(s, at);
-    return at < s.len && s.ptr[at] == ',' ? skip_blanks(s, at + 1) : at;
+    at = json_skip_blanks(s, at);
+    return at < s.len && s.ptr[at] == ',' ? json_skip_blanks(s, at + 1) : at;
 }
 
 static bool
@@ -62,8 +20,8 @@ at_end(struct str s, size_t at)
 static size_t
 value_of_key(struct str s, size_t at)
 {
-    at = skip_blanks(s, skip_string(s, at));
-    return at < s.len && s.ptr[at] == ':' ? skip_blanks(s, at + 1) : s.len;
+    at = json_skip_blanks(s, json_skip_string(s, at));
+    return at < s.len && s.ptr[at] == ':' ? json_skip_blanks(s, at + 1) : s.len;
 }
 
 size_t
@@ -71,13 +29,13 @@ config_find_member(struct str s, size_t object, struct str key)
 {
     if (object >= s.len || s.ptr[object] != '{')
         return CONFIG_NONE;
-    for (size_t at = skip_blanks(s, object + 1); !at_end(s, at);) {
-        size_t value = value_of_key(s, at), end = skip_string(s, at);
+    for (size_t at = json_skip_blanks(s, object + 1); !at_end(s, at);) {
+        size_t value = value_of_key(s, at), end = json_skip_string(s, at);
         if (value >= s.len)
             break;
         if (end >= at + 2 && str_eq(str_sub(s, at + 1, end - at - 2), key))
             return value;
-        at = next_item(s, skip_value(s, value));
+        at = next_item(s, json_skip_value(s, value));
     }
     return CONFIG_NONE;
 }
@@ -86,7 +44,7 @@ size_t
 config_find_path(struct str s, const char *path)
 {
     struct str rest = *path ? str_from(path) : (struct str){0}, key;
-    size_t at = skip_blanks(s, 0);
+    size_t at = json_skip_blanks(s, 0);
     while (at != CONFIG_NONE && str_split(&rest, '.', &key))
         at = config_find_member(s, at, key);
     return at;
@@ -97,12 +55,12 @@ config_shape_at(struct str s, size_t open)
 {
     struct config_shape shape = {open, CONFIG_NONE, CONFIG_NONE, CONFIG_NONE};
     bool object = s.ptr[open] == '{';
-    size_t at = skip_blanks(s, open + 1);
+    size_t at = json_skip_blanks(s, open + 1);
     while (!at_end(s, at)) {
         if (shape.first == CONFIG_NONE)
             shape.first = at;
         size_t value = object ? value_of_key(s, at) : at;
-        shape.last_end = skip_value(s, value);
+        shape.last_end = json_skip_value(s, value);
         at = next_item(s, shape.last_end);
     }
     shape.close = at;
@@ -114,7 +72,8 @@ config_lines_of(struct str s, const char *path)
 {
     struct config_lines l = {.s = s, .line = 1};
     size_t at = config_find_path(s, path);
-    l.at = at != CONFIG_NONE && at < s.len && s.ptr[at] == '[' ? skip_blanks(s, at + 1) : s.len;
+    l.at =
+        at != CONFIG_NONE && at < s.len && s.ptr[at] == '[' ? json_skip_blanks(s, at + 1) : s.len;
     return l;
 }
 
@@ -125,6 +84,6 @@ config_next_line(struct config_lines *l)
         return 0;
     for (; l->counted < l->at; l->counted++)
         l->line += l->s.ptr[l->counted] == '\n';
-    l->at = next_item(l->s, skip_value(l->s, l->at));
+    l->at = next_item(l->s, json_skip_value(l->s, l->at));
     return l->line;
 }

@@ -32,6 +32,15 @@ json_free(struct cJSON *tree)
 }
 
 static const struct cJSON *
+member(const struct cJSON *object, struct str key)
+{
+    for (const struct cJSON *m = cJSON_IsObject(object) ? object->child : NULL; m; m = m->next)
+        if (m->string && str_is(key, m->string))
+            return m;
+    return NULL;
+}
+
+static const struct cJSON *
 child_of(const struct cJSON *n, struct str key)
 {
     if (cJSON_IsArray(n)) {
@@ -44,10 +53,13 @@ child_of(const struct cJSON *n, struct str key)
             m = m->next;
         return m;
     }
-    for (const struct cJSON *m = cJSON_IsObject(n) ? n->child : NULL; m; m = m->next)
-        if (m->string && str_is(key, m->string))
-            return m;
-    return NULL;
+    return member(n, key);
+}
+
+const struct cJSON *
+json_get(const struct cJSON *object, const char *key)
+{
+    return member(object, str_from(key));
 }
 
 const struct cJSON *
@@ -207,21 +219,13 @@ print_value(const struct cJSON *n, struct jw *w)
     if (n->string)
         jw_key(w, n->string);
     if (cJSON_IsObject(n) || cJSON_IsArray(n)) {
-        /* jw's own depth is small; deep trees nest by raw brackets instead. */
-        struct buf inner;
-        struct jw sub;
-        buf_init(&inner, BUF_MAX);
-        jw_init(&sub, &inner);
+        if (cJSON_IsObject(n))
+            jw_object(w);
+        else
+            jw_array(w);
         for (const struct cJSON *m = n->child; m; m = m->next)
-            print_value(m, &sub);
-        struct buf whole;
-        buf_init(&whole, BUF_MAX);
-        buf_addc(&whole, cJSON_IsObject(n) ? '{' : '[');
-        buf_add_str(&whole, buf_str(&inner));
-        buf_addc(&whole, cJSON_IsObject(n) ? '}' : ']');
-        jw_raw(w, buf_str(&whole));
-        buf_release(&whole);
-        buf_release(&inner);
+            print_value(m, w);
+        jw_end(w);
     } else if (cJSON_IsString(n)) {
         jw_cstr(w, n->valuestring);
     } else if (cJSON_IsNumber(n)) {

@@ -31,6 +31,8 @@ void json_free(struct cJSON *tree); /* NULL is fine */
 /* Optional getters by path ("a.b.0.c": object keys and array indexes). A missing or other-typed value gives the
  * fallback. Strings are borrowed from the tree. */
 const struct cJSON *json_at(const struct cJSON *tree, const char *path);
+/* One member, also of a key with dots in it; NULL when it is not there. */
+const struct cJSON *json_get(const struct cJSON *object, const char *key);
 struct str json_str(const struct cJSON *tree, const char *path); /* ptr NULL when missing */
 const char *json_cstr(const struct cJSON *tree, const char *path, const char *fallback);
 double json_num(const struct cJSON *tree, const char *path, double fallback);
@@ -59,6 +61,11 @@ const struct cJSON *json_next(const struct cJSON *n);
 /* Prints a tree compactly (keys in their order). */
 void json_print(const struct cJSON *n, struct buf *out);
 
+/* Walking bytes without a tree, by offsets: never past the end on any bytes, right on text that json_parse accepts. Each
+ * gives the offset behind what begins at `at`. */
+size_t json_skip_blanks(struct str s, size_t at);
+size_t json_skip_string(struct str s, size_t at); /* at its opening quote */
+size_t json_skip_value(struct str s, size_t at);
 /* The raw bytes of a top-level member of the object in s; ptr NULL when missing or s is no object. */
 struct str json_raw_member(struct str s, const char *key);
 /* Line (1-based) at which array element `index` of the value at `path` starts, for "file:line" messages; 0: unknown.
@@ -72,7 +79,7 @@ struct jw {
     struct buf *out;
     unsigned depth;
     bool comma; /* the next value or key needs a comma before it */
-    char close[64];
+    char close[JSON_DEPTH];
 };
 void jw_init(struct jw *w, struct buf *out);
 void jw_object(struct jw *w);

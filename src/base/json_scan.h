@@ -1,5 +1,5 @@
 #pragma once
-/* The strict pre-scan under json_parse, and walking raw bytes without a tree. Private to base/json. */
+/* The strict pre-scan under json_parse. Private to base/json. */
 #include <stdbool.h>
 
 #include "base/buf.h"

@@ -46,7 +46,9 @@ json_quote(struct buf *out, struct str s)
 void
 jw_init(struct jw *w, struct buf *out)
 {
-    *w = (struct jw){.out = out};
+    w->out = out;
+    w->depth = 0;
+    w->comma = false;
 }
 
 static void

@@ -135,29 +135,9 @@ fill_block(struct owned *o, struct block *b, const struct cJSON *n, struct str r
 static struct str
 next_element(struct str *rest)
 {
-    size_t depth = 0, i = 0;
-    bool quoted = false;
-    for (; i < rest->len; i++) {
-        char c = rest->ptr[i];
-        if (quoted) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                quoted = false;
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if (c == '}' || c == ']') {
-            if (depth == 0)
-                break;
-            depth--;
-        } else if (c == ',' && depth == 0) {
-            break;
-        }
-    }
-    struct str element = str_trim(str_sub(*rest, 0, i));
-    *rest = str_sub(*rest, i + 1, rest->len);
+    size_t from = json_skip_blanks(*rest, 0), end = json_skip_value(*rest, from);
+    struct str element = str_sub(*rest, from, end - from);
+    *rest = str_sub(*rest, json_skip_blanks(*rest, end) + 1, rest->len);
     return element;
 }
 

@@ -134,10 +134,7 @@ read_list(const char *file, bool *ret_missing, struct err *err)
 static const struct cJSON *
 entry_of(const struct cJSON *list, const char *real)
 {
-    for (const struct cJSON *e = json_first(json_at(list, "folders")); e; e = json_next(e))
-        if (json_key(e) && !strcmp(json_key(e), real))
-            return e;
-    return NULL;
+    return json_get(json_at(list, "folders"), real);
 }
 
 static enum trust

@@ -7,77 +7,28 @@
 
 #include "base/json.h"
 
-static size_t
-skip_blanks(struct str s, size_t at)
-{
-    while (at < s.len && (s.ptr[at] == ' ' || s.ptr[at] == '\t' || s.ptr[at] == '\r'))
-        at++;
-    return at;
-}
-
-/* At a quote. memchr does the work: most of a journal is inside long strings. */
-static size_t
-skip_string(struct str s, size_t at)
-{
-    for (at++; at < s.len;) {
-        const char *quote = memchr(s.ptr + at, '"', s.len - at);
-        if (!quote)
-            return s.len;
-        size_t end = (size_t)(quote - s.ptr), slashes = 0;
-        while (end - slashes > at && s.ptr[end - slashes - 1] == '\\')
-            slashes++;
-        at = end + 1;
-        if (slashes % 2 == 0)
-            return at;
-    }
-    return s.len;
-}
-
-static size_t
-skip_value(struct str s, size_t at)
-{
-    size_t depth = 0;
-    while (at < s.len) {
-        char c = s.ptr[at];
-        if (c == '"') {
-            at = skip_string(s, at);
-            if (depth == 0)
-                return at;
-            continue;
-        }
-        if (depth == 0 && (c == ',' || c == '}' || c == ']'))
-            return at;
-        if (c == '{' || c == '[')
-            depth++;
-        else if ((c == '}' || c == ']') && --depth == 0)
-            return at + 1;
-        at++;
-    }
-    return at;
-}
-
 /* The member that begins at *at (a quote); *at moves to the next one. False at the end. */
 static bool
 next_member(struct str s, size_t *at, struct str *ret_key, struct str *ret_value)
 {
     if (*at >= s.len || s.ptr[*at] != '"')
         return false;
-    size_t end = skip_string(s, *at), colon = skip_blanks(s, end);
+    size_t end = json_skip_string(s, *at), colon = json_skip_blanks(s, end);
     if (colon >= s.len || s.ptr[colon] != ':')
         return false;
-    size_t value = skip_blanks(s, colon + 1), value_end = skip_value(s, value);
+    size_t value = json_skip_blanks(s, colon + 1), value_end = json_skip_value(s, value);
     *ret_key = str_sub(s, *at + 1, end - *at - 2);
     *ret_value = str_trim(str_sub(s, value, value_end - value));
-    size_t next = skip_blanks(s, value_end);
-    *at = next < s.len && s.ptr[next] == ',' ? skip_blanks(s, next + 1) : s.len;
+    size_t next = json_skip_blanks(s, value_end);
+    *at = next < s.len && s.ptr[next] == ',' ? json_skip_blanks(s, next + 1) : s.len;
     return true;
 }
 
 static size_t
 first_member(struct str line)
 {
-    size_t at = skip_blanks(line, 0);
-    return at < line.len && line.ptr[at] == '{' ? skip_blanks(line, at + 1) : (size_t)-1;
+    size_t at = json_skip_blanks(line, 0);
+    return at < line.len && line.ptr[at] == '{' ? json_skip_blanks(line, at + 1) : (size_t)-1;
 }
 
 bool

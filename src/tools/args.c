@@ -57,19 +57,10 @@ tool_read_bool(const struct cJSON *n, bool *ret)
     return true;
 }
 
-static const struct cJSON *
-member(const struct cJSON *input, const char *key)
-{
-    for (const struct cJSON *m = json_first(input); m; m = json_next(m))
-        if (json_key(m) && strcmp(json_key(m), key) == 0)
-            return m;
-    return NULL;
-}
-
 struct str
 tool_arg_str(const struct cJSON *input, const char *key)
 {
-    const struct cJSON *m = member(input, key);
+    const struct cJSON *m = json_get(input, key);
 
     return m ? json_value_str(m) : str_make(NULL, 0);
 }
@@ -77,7 +68,7 @@ tool_arg_str(const struct cJSON *input, const char *key)
 bool
 tool_arg_bool(const struct cJSON *input, const char *key, bool fallback)
 {
-    const struct cJSON *m = member(input, key);
+    const struct cJSON *m = json_get(input, key);
     bool v;
 
     return m && tool_read_bool(m, &v) ? v : fallback;
@@ -86,7 +77,7 @@ tool_arg_bool(const struct cJSON *input, const char *key, bool fallback)
 int64_t
 tool_arg_int(const struct cJSON *input, const char *key, int64_t fallback)
 {
-    const struct cJSON *m = member(input, key);
+    const struct cJSON *m = json_get(input, key);
     int64_t v;
 
     return m && tool_read_int(m, &v) ? v : fallback;

@@ -19,15 +19,6 @@ struct check {
 
 static bool check_value(struct check *c, const struct cJSON *schema, const struct cJSON *value);
 
-static const struct cJSON *
-find_member(const struct cJSON *object, const char *key)
-{
-    for (const struct cJSON *m = json_first(object); m; m = json_next(m))
-        if (json_key(m) && strcmp(json_key(m), key) == 0)
-            return m;
-    return NULL;
-}
-
 /* Checks the value under a path one step longer. */
 static bool
 check_below(struct check *c, const char *key, size_t index, const struct cJSON *schema,
@@ -58,7 +49,7 @@ check_required(struct check *c, const struct cJSON *schema, const struct cJSON *
 
     for (const struct cJSON *r = json_first(required); r; r = json_next(r)) {
         char *key = str_dup(json_value_str(r));
-        const struct cJSON *m = find_member(value, key);
+        const struct cJSON *m = json_get(value, key);
         bool ok = m && !json_is_null(m);
         if (!ok)
             fail_member(c, key, "is required");
@@ -94,7 +85,7 @@ check_object(struct check *c, const struct cJSON *schema, const struct cJSON *va
     if (!check_required(c, schema, value))
         return false;
     for (const struct cJSON *m = json_first(value); m; m = json_next(m)) {
-        const struct cJSON *p = find_member(properties, json_key(m));
+        const struct cJSON *p = json_get(properties, json_key(m));
         if (!p && !open)
             return fail_unknown(c, json_key(m), properties);
         if (p && !json_is_null(m) && !check_below(c, json_key(m), 0, p, m))
