@@ -35,23 +35,11 @@ config_data_dir(void)
 char *
 config_project_root(const char *cwd)
 {
-    char *real = fs_resolve(cwd, NULL);
+    char *real = fs_resolve(cwd, NULL), *top = real ? fs_find_up(real, ".git") : NULL;
     if (!real)
         return xstrdup(cwd);
-    for (char *dir = xstrdup(real);;) {
-        char *git = fs_join(dir, ".git");
-        bool found = fs_exists(git);
-        free(git);
-        if (found) {
-            free(real);
-            return dir;
-        }
-        if (!strcmp(dir, "/")) {
-            free(dir);
-            return real;
-        }
-        char *up = fs_dirname(dir);
-        free(dir);
-        dir = up;
-    }
+    if (!top)
+        return real;
+    free(real);
+    return top;
 }

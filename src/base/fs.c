@@ -83,13 +83,13 @@ fs_write_all(int fd, struct str data, struct err *err)
     return true;
 }
 
-static void
-sync_dir(const char *path)
+void
+fs_sync_dir_of(const char *path)
 {
     char *dir = fs_dirname(path);
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
-        /* Some file systems cannot sync folders; the rename itself was done. */
+        /* What was written in it is synced by itself; the name is all that could be lost. */
         (void)fsync(fd);
         close(fd);
     }
@@ -134,7 +134,7 @@ fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err)
     if (ok && rename(temp, target) != 0)
         ok = err_sys(err, errno, "cannot replace '%s'", target);
     if (ok)
-        sync_dir(target);
+        fs_sync_dir_of(target);
     else
         unlink(temp);
 out:
@@ -197,6 +197,52 @@ fs_is_dir(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool
+fs_is_within(const char *path, const char *root)
+{
+    size_t n = strlen(root);
+    if (strcmp(root, "/") == 0)
+        return path[0] == '/';
+    return strncmp(path, root, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+char *
+fs_find_up(const char *dir, const char *name)
+{
+    for (char *at = xstrdup(dir);;) {
+        char *entry = fs_join(at, name);
+        bool found = fs_exists(entry);
+        free(entry);
+        if (found)
+            return at;
+        bool top = strcmp(at, "/") == 0 || strcmp(at, ".") == 0;
+        char *up = top ? NULL : fs_dirname(at);
+        free(at);
+        if (top)
+            return NULL;
+        at = up;
+    }
+}
+
+char *
+fs_git_dir(const char *root)
+{
+    char *git = fs_join(root, ".git"), *dir = NULL;
+    struct buf text;
+    bool found;
+    if (fs_is_dir(git))
+        return git;
+    buf_init(&text, 8192);
+    if (fs_read_if(git, 4096, &text, &found, NULL) && str_starts(buf_str(&text), "gitdir:")) {
+        char *name = str_dup(str_trim(str_sub(buf_str(&text), 7, text.len)));
+        dir = fs_normalize(root, name);
+        free(name);
+    }
+    buf_release(&text);
+    free(git);
+    return dir;
 }
 
 char *

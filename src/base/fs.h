@@ -16,6 +16,8 @@ bool fs_read_if(const char *path, size_t max, struct buf *out, bool *ret_found,
  * used for a new file; an existing one keeps its own. */
 bool fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err) MUST_CHECK;
 bool fs_mkdirs(const char *path, mode_t mode, struct err *err) MUST_CHECK; /* like mkdir -p */
+/* Syncs the folder of `path`, so that a new name in it lasts. Best effort: some file systems cannot. */
+void fs_sync_dir_of(const char *path);
 /* Writes all of it to fd, through EINTR and short writes. */
 bool fs_write_all(int fd, struct str data, struct err *err) MUST_CHECK;
 /* An exclusive advisory lock on `path` (made when missing, mode 0600), waiting at most timeout_ms; the descriptor to
@@ -23,6 +25,12 @@ bool fs_write_all(int fd, struct str data, struct err *err) MUST_CHECK;
 int fs_lock(const char *path, int timeout_ms, struct err *err) MUST_CHECK;
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
+/* Is the clean absolute path `root` itself or below it? By text alone. */
+bool fs_is_within(const char *path, const char *root);
+/* `dir` (clean, absolute) or the nearest folder above it that has an entry `name`; yours, NULL: none. */
+char *fs_find_up(const char *dir, const char *name);
+/* The folder with the repository's files: root/.git, or what that file names in a worktree. Yours, NULL: none. */
+char *fs_git_dir(const char *root);
 /* dir + "/" + name, yours; an absolute name stands alone. */
 char *fs_join(const char *dir, const char *name);
 char *fs_dirname(const char *path);        /* yours */

@@ -256,6 +256,19 @@ text_visible(struct buf *out, struct str s)
     }
 }
 
+void
+text_shell_quote(struct buf *out, struct str s)
+{
+    buf_addc(out, '\'');
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '\'')
+            buf_adds(out, "'\\''");
+        else
+            buf_addc(out, s.ptr[i]);
+    }
+    buf_addc(out, '\'');
+}
+
 static int32_t
 fold_cp(int32_t cp)
 {

@@ -33,5 +33,7 @@ bool text_is_unsafe_cp(int32_t cp);
 /* Copies s with every unsafe code point as visible text (^[ for ESC, <U+202E> ...); \n and \t stay. */
 void text_visible(struct buf *out, struct str s);
 bool text_has_unsafe(struct str s);
+/* Appends s as one word of a POSIX shell, in single quotes whatever it holds. */
+void text_shell_quote(struct buf *out, struct str s);
 /* Same text when compared without case (Unicode simple fold). */
 bool text_equal_fold(struct str a, struct str b);

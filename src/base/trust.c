@@ -24,27 +24,6 @@ static const struct {
 
 /* ---- does git track a file? ---- */
 
-/* A worktree's .git is a file that names the folder. */
-static char *
-git_dir(const char *root)
-{
-    char *git = fs_join(root, ".git");
-    struct buf text;
-    bool found;
-    if (fs_is_dir(git))
-        return git;
-    buf_init(&text, 8192);
-    char *dir = NULL;
-    if (fs_read_if(git, 4096, &text, &found, NULL) && str_starts(buf_str(&text), "gitdir:")) {
-        char *name = str_dup(str_trim(str_sub(buf_str(&text), 7, text.len)));
-        dir = fs_join(root, name);
-        free(name);
-    }
-    buf_release(&text);
-    free(git);
-    return dir;
-}
-
 static bool
 index_names(struct str index, const char *name)
 {
@@ -58,7 +37,7 @@ index_names(struct str index, const char *name)
 static bool
 is_tracked(const char *root, const char *name)
 {
-    char *dir = git_dir(root);
+    char *dir = fs_git_dir(root);
     if (!dir)
         return false;
     char *file = fs_join(dir, "index");

@@ -164,28 +164,6 @@ walk_dir(struct walk *k, struct ignore *parent)
     return go;
 }
 
-/* The folder at or above root that holds .git, or NULL: its ignore files and those on the way down count too. */
-static char *
-find_top(const char *root)
-{
-    char *dir = fs_normalize("/", root);
-
-    for (;;) {
-        char *git = fs_join(dir, ".git");
-        bool found = fs_exists(git);
-        free(git);
-        if (found)
-            return dir;
-        if (strcmp(dir, "/") == 0)
-            break;
-        char *up = fs_dirname(dir);
-        free(dir);
-        dir = up;
-    }
-    free(dir);
-    return NULL;
-}
-
 static void
 load_ignore_files(struct ignore *ig, const char *top, const char *rel)
 {
@@ -200,7 +178,7 @@ load_ignore_files(struct ignore *ig, const char *top, const char *rel)
 static size_t
 load_parents(struct walk *k, struct ignore *chain[MAX_PARENTS])
 {
-    char *top = find_top(k->w->root), *root = fs_normalize("/", k->w->root);
+    char *root = fs_normalize("/", k->w->root), *top = fs_find_up(root, ".git");
     size_t n = 0;
 
     if (top) {

@@ -48,32 +48,10 @@ prompt_bytes(const struct prompt *p)
 
 /* ---- git ---- */
 
-/* The folder that holds HEAD: .git, or what a worktree's .git file points to. NULL: none. */
-static char *
-git_dir(const char *root)
-{
-    char *dot = fs_join(root, ".git");
-    if (fs_is_dir(dot))
-        return dot;
-    struct buf b;
-    struct err err = {0};
-    bool found = false;
-    buf_init(&b, 4096);
-    char *dir = NULL;
-    if (fs_read_if(dot, 4096, &b, &found, &err) && found && str_starts(buf_str(&b), "gitdir:")) {
-        char *path = str_dup(str_trim(str_sub(buf_str(&b), 7, b.len)));
-        dir = fs_normalize(root, path);
-        free(path);
-    }
-    buf_release(&b);
-    free(dot);
-    return dir;
-}
-
 void
 prompt_git_head(const char *root, struct buf *out)
 {
-    char *dir = git_dir(root);
+    char *dir = fs_git_dir(root);
     if (!dir)
         return;
     char *head = fs_join(dir, "HEAD");
@@ -196,10 +174,9 @@ static void
 add_memory_chain(struct prompt *p, const struct core *c)
 {
     add_memory_of(p, c->root);
-    struct str below = str_from(c->cwd);
-    if (!str_starts(below, c->root))
+    if (!fs_is_within(c->cwd, c->root))
         return;
-    below = str_sub(below, strlen(c->root), below.len);
+    struct str below = str_from(c->cwd + strlen(c->root));
     char *dir = xstrdup(c->root);
     struct str part;
     while (str_split(&below, '/', &part)) {

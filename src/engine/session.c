@@ -166,8 +166,7 @@ load_passport(struct core *c, const struct journal_index *ix)
     }
     usage_load(&c->usage, &c->passport);
     /* Back to the folder it was in, if that is still there. */
-    if (c->passport.cwd && str_starts(str_from(c->passport.cwd), c->root) &&
-        fs_is_dir(c->passport.cwd)) {
+    if (c->passport.cwd && fs_is_within(c->passport.cwd, c->root) && fs_is_dir(c->passport.cwd)) {
         free(c->cwd);
         c->cwd = xstrdup(c->passport.cwd);
     }

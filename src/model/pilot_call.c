@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 /* Read, refused, read again, done: more than this goes nowhere. */
 #define TRIES_MAX 4
@@ -58,19 +59,6 @@ put_path(struct jw *w, const char *key, const struct model_request *req, const c
 }
 
 static void
-quote_shell(struct buf *out, const char *s)
-{
-    buf_addc(out, '\'');
-    for (; *s; s++) {
-        if (*s == '\'')
-            buf_adds(out, "'\\''");
-        else
-            buf_addc(out, *s);
-    }
-    buf_addc(out, '\'');
-}
-
-static void
 put_command(struct jw *w, const struct pilot_step *step)
 {
     if (step->verb == PILOT_RUN) {
@@ -82,7 +70,7 @@ put_command(struct jw *w, const struct pilot_step *step)
     buf_adds(&command, "ls -la");
     if (step->a[0]) {
         buf_adds(&command, " -- ");
-        quote_shell(&command, step->a);
+        text_shell_quote(&command, str_from(step->a));
     }
     jw_kstr(w, "command", buf_str(&command));
     jw_kcstr(w, "description", "List files");

@@ -140,19 +140,6 @@ journal_close(struct journal *j)
     free(j);
 }
 
-static void
-sync_folder(const char *path)
-{
-    char *dir = fs_dirname(path);
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        /* Some file systems cannot sync folders; the file itself is synced. */
-        (void)fsync(fd);
-        close(fd);
-    }
-    free(dir);
-}
-
 bool
 journal_sync(struct journal *j, struct err *err)
 {
@@ -161,7 +148,7 @@ journal_sync(struct journal *j, struct err *err)
     if (fdatasync(j->fd) != 0)
         return write_error(j, errno, err);
     if (j->new_file)
-        sync_folder(j->path);
+        fs_sync_dir_of(j->path);
     j->new_file = j->dirty = false;
     return true;
 }

@@ -158,9 +158,7 @@ belongs(const struct session_info *s, const char *project_root)
 {
     char *root = fs_resolve(project_root, NULL);
     char *cwd = s->cwd[0] && fs_is_dir(s->cwd) ? fs_resolve(s->cwd, NULL) : NULL;
-    size_t n = root ? strlen(root) : 0;
-    bool yes = !cwd || !root || !strcmp(root, "/") ||
-               (!strncmp(cwd, root, n) && (cwd[n] == '/' || !cwd[n]));
+    bool yes = !cwd || !root || fs_is_within(cwd, root);
     free(cwd);
     free(root);
     return yes;

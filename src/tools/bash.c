@@ -189,14 +189,6 @@ wait_for_end(struct bash *b)
     buf_release(&chunk);
 }
 
-static bool
-is_inside(const char *path, const char *root)
-{
-    size_t n = strlen(root);
-
-    return strncmp(path, root, n) == 0 && (path[n] == '\0' || path[n] == '/' || n == 1);
-}
-
 /* Where the shell ended, when it said so. Leaving the project brings it back to where it was. */
 static void
 note_cwd(struct bash *b, struct buf *notice)
@@ -213,7 +205,7 @@ note_cwd(struct bash *b, struct buf *notice)
             buf_truncate(&text, s.len - 1);
         const char *path = buf_cstr(&text);
         if (*path == '/' && strcmp(path, now) != 0) {
-            if (is_inside(path, root))
+            if (fs_is_within(path, root))
                 b->ret->new_cwd = xstrdup(path);
             else
                 buf_addf(notice, "Shell cwd was reset to %s", b->ctx->cwd);

@@ -2,18 +2,7 @@
 
 #include <string.h>
 
-static void
-add_quoted(struct buf *out, const char *s)
-{
-    buf_addc(out, '\'');
-    for (; *s; s++) {
-        if (*s == '\'')
-            buf_adds(out, "'\\''");
-        else
-            buf_addc(out, *s);
-    }
-    buf_addc(out, '\'');
-}
+#include "base/text.h"
 
 void
 bash_script(const char *cwd_file, struct buf *out)
@@ -21,7 +10,7 @@ bash_script(const char *cwd_file, struct buf *out)
     /* The trap is for a command that exits; the lines behind are for one that sets a trap of its own. eval keeps an unfinished
      * command from swallowing them, and the command's line numbers right. */
     buf_adds(out, "__yare_cwd=");
-    add_quoted(out, cwd_file);
+    text_shell_quote(out, str_from(cwd_file));
     buf_adds(out, "\n__yare_note() { builtin pwd -P >| \"$__yare_cwd\"; } 2>/dev/null\n"
                   "trap __yare_note EXIT\n"
                   "__yare_command=$1\n"

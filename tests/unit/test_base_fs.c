@@ -104,6 +104,40 @@ atomic_writes(void **state)
 }
 
 static void
+within(void **state)
+{
+    (void)state;
+    assert_true(fs_is_within("/a/b", "/a/b"));
+    assert_true(fs_is_within("/a/b/c", "/a/b"));
+    assert_false(fs_is_within("/a/bc", "/a/b"));
+    assert_false(fs_is_within("/a", "/a/b"));
+    assert_true(fs_is_within("/a", "/"));
+}
+
+static void
+finding_upwards(void **state)
+{
+    struct err err = {0};
+    (void)state;
+    char *low = fs_join(top, "up/x/y"), *mark = fs_join(top, "up/.mark"),
+         *git = fs_join(top, "up/.git");
+    assert_true(fs_mkdirs(low, 0700, &err));
+    assert_true(fs_write_atomic(mark, STR(""), 0600, &err));
+    char *found = fs_find_up(low, ".mark");
+    assert_non_null(found);
+    assert_true(str_ends(str_from(found), "/up"));
+    assert_null(fs_find_up(low, ".no-such-mark-anywhere"));
+
+    assert_null(fs_git_dir(found));
+    assert_true(fs_write_atomic(git, STR("gitdir: ../elsewhere/.git\n"), 0600, &err));
+    char *dir = fs_git_dir(found), *want = fs_join(top, "elsewhere/.git");
+    assert_string_equal(dir, want);
+    char *all[] = {low, mark, git, found, dir, want};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        free(all[i]);
+}
+
+static void
 slugs_and_locks(void **state)
 {
     struct err err = {0};
@@ -126,8 +160,9 @@ slugs_and_locks(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(normalizing), cmocka_unit_test(resolving),
-                                       cmocka_unit_test(atomic_writes),
-                                       cmocka_unit_test(slugs_and_locks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normalizing),     cmocka_unit_test(resolving),
+        cmocka_unit_test(atomic_writes),   cmocka_unit_test(within),
+        cmocka_unit_test(finding_upwards), cmocka_unit_test(slugs_and_locks)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
