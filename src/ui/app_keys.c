@@ -25,9 +25,11 @@ set_focus(struct app *a, enum pane pane)
     a->focus = pane;
     a->line = LINE_PROMPT;
     a->selected = 0;
-    /* Who went there by a key means the next key for it: the guard is for a focus that came by itself. */
-    if (pane == PANE_APPROVAL)
+    /* Who went there by a key means the next key for it: only a request that is new itself stays guarded. */
+    if (pane == PANE_APPROVAL) {
         a->approval.focused = true;
+        a->approval.shown_since_ms = a->approval.taken_ms;
+    }
 }
 
 static void

@@ -93,7 +93,7 @@ approval_sync(struct approval *a, const struct view *v, int64_t now_ms)
     if (!next && !a->serial)
         return;
     show(a, next);
-    a->shown_since_ms = now_ms;
+    a->taken_ms = a->shown_since_ms = now_ms;
 }
 
 bool

@@ -114,6 +114,7 @@ bool transcript_at_end(const struct transcript *t);
 struct approval {
     uint64_t shown;          /* ask id; never changes under the person */
     uint64_t serial;         /* of the ask that is shown; 0: none */
+    int64_t taken_ms;        /* when the request took the pane */
     int64_t shown_since_ms;  /* keys within 300 ms of this are ignored: since it is shown in a pane that has the focus */
     bool focused;            /* it was drawn with the focus */
     bool why, confirm_always, typing_reason, diff_open, editing;
