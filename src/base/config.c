@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/config_impl.h"
 #include "base/fs.h"
@@ -77,12 +78,46 @@ accept_text(struct config *c, enum scope scope, bool claude, const char *file,
     c->n++;
 }
 
+static struct config_place
+look_at(char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return (struct config_place){.path = path, .mtime_ns = -1};
+    return (struct config_place){.path = path,
+                                 .mtime_ns =
+                                     (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+                                 .size = (int64_t)st.st_size,
+                                 .inode = (uint64_t)st.st_ino};
+}
+
+/* Before it is read: what changes from then on makes the config stale. */
+static void
+add_place(struct config *c, const char *path)
+{
+    ARRAY_GROW(c->places, c->n_places, c->cap_places);
+    c->places[c->n_places++] = look_at(xstrdup(path));
+}
+
+bool
+config_is_stale(const struct config *c)
+{
+    for (size_t i = 0; i < c->n_places; i++) {
+        const struct config_place *was = &c->places[i];
+        struct config_place now = look_at(was->path);
+        if (now.mtime_ns != was->mtime_ns || now.size != was->size || now.inode != was->inode)
+            return true;
+    }
+    return false;
+}
+
 static void
 read_file(struct config *c, enum scope scope, bool claude, const char *file, bool required)
 {
     struct buf text;
     struct err err = {0};
     bool found = false;
+    add_place(c, file);
     buf_init(&text, FILE_MAX + 1);
     if (!fs_read_if(file, FILE_MAX, &text, &found, &err)) {
         config_note(&c->problems, file, 0, "%s", err.text);
@@ -122,6 +157,7 @@ read_managed(struct config *c, const char *system_dir)
     struct dirent **names = NULL;
     read_in(c, SCOPE_MANAGED, false, system_dir, "yare/settings.json");
     drop_in = fs_join(claude, "managed-settings.d");
+    add_place(c, drop_in);
     int n = scandir(drop_in, &names, is_json, backwards); /* the later name wins */
     if (n < 0 && errno != ENOENT && errno != ENOTDIR)
         config_note(&c->problems, drop_in, 0, "cannot be listed: %s", strerror(errno));
@@ -214,6 +250,9 @@ config_free(struct config *c)
         buf_release(&c->files[i].text);
         json_free(c->files[i].tree);
     }
+    for (size_t i = 0; i < c->n_places; i++)
+        free(c->places[i].path);
+    free(c->places);
     free(c->sources);
     free(c->files);
     release_notes(&c->problems);

@@ -61,6 +61,8 @@ const struct config_source *config_origin(const struct config *c, const char *pa
 size_t config_problems(const struct config *c, const struct config_problem **ret);
 /* files that were read */
 size_t config_sources(const struct config *c, const struct config_source **ret);
+/* Has one of the files that were looked for changed, gone or appeared since it was loaded? */
+bool config_is_stale(const struct config *c);
 /* The value at `path` in source i alone, or NULL: for objects (env, hooks), whose keys merge as the caller sees fit. */
 const struct cJSON *config_value(const struct config *c, size_t i, const char *path);
 struct str config_text(const struct config *c, size_t i); /* that file's bytes, for json_line_of */

@@ -7,6 +7,12 @@ struct config_file {
     struct buf text;
     struct cJSON *tree;
 };
+/* A file or folder that was looked for, as it was just before; mtime_ns -1: not there. */
+struct config_place {
+    char *path;
+    int64_t mtime_ns, size;
+    uint64_t inode;
+};
 struct config_notes {
     struct config_problem *list;
     size_t n, cap;
@@ -15,6 +21,8 @@ struct config {
     struct config_source *sources; /* highest first; files[i] belongs to sources[i] */
     struct config_file *files;
     size_t n, cap;
+    struct config_place *places;
+    size_t n_places, cap_places;
     struct config_notes problems, unknown;
 };
 

@@ -16,14 +16,9 @@ struct permit_settings {
     struct perm_rules rules;
     char **dirs; /* additional directories */
     size_t n_dirs, cap_dirs;
-    char **files; /* watched */
-    struct {
-        long long mtime_ns, size, inode;
-    } * seen;
-    size_t n_files, cap_files;
     bool trusted; /* what it was loaded for */
 };
 void permit_settings_init(struct permit_settings *s);
 void permit_settings_release(struct permit_settings *s);
-/* Loads when nothing is loaded yet or something changed; true: it was loaded now. */
-bool permit_settings_refresh(struct permit_settings *s, const struct core *c);
+/* Loads when nothing is loaded yet or something changed. */
+void permit_settings_refresh(struct permit_settings *s, const struct core *c);

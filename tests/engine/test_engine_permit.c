@@ -286,6 +286,29 @@ test_a_new_deny_is_obeyed_at_once(void **state)
     rig_end(&r);
 }
 
+/* A file that is not there yet is watched wherever settings are looked for, also in a folder that was moved. */
+static void
+test_a_new_deny_in_a_moved_user_folder_is_obeyed(void **state)
+{
+    (void)state;
+    struct rig r;
+    ask_script(&r, "Edit", "{\"name\":\"a\",\"perm\":\"ask\"}");
+    char *dir = fs_join(r.data, "moved"), *file = fs_join(dir, "settings.json");
+    struct err err = {0};
+    assert_true(fs_mkdirs(dir, 0755, &err));
+    setenv("CLAUDE_CONFIG_DIR", dir, 1);
+    go(&r);
+    const struct event *ask = rig_kind(&r, EV_PERM_ASK);
+    assert_true(fs_write_atomic(file, STR("{\"permissions\":{\"deny\":[\"Edit\"]}}"), 0644, &err));
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    rig_result(&r);
+    assert_int_equal(toys_runs(), 0);
+    unsetenv("CLAUDE_CONFIG_DIR");
+    free(dir);
+    free(file);
+    rig_end(&r);
+}
+
 static void
 test_each_decision_is_in_the_audit_log(void **state)
 {
@@ -352,6 +375,7 @@ main(void)
         cmocka_unit_test(test_bypass_only_where_the_session_allows_it),
         cmocka_unit_test(test_nobody_there_means_deny),
         cmocka_unit_test(test_a_new_deny_is_obeyed_at_once),
+        cmocka_unit_test(test_a_new_deny_in_a_moved_user_folder_is_obeyed),
         cmocka_unit_test(test_each_decision_is_in_the_audit_log),
         cmocka_unit_test(test_a_person_runs_commands_without_an_ask),
     };
