@@ -38,6 +38,36 @@ perm_chain_layers(size_t *ret_n)
 
 /* ---- findings ---- */
 
+/* The length of "ROOT/" at the start of a path below the project, else 0. What could be taken for another place when its beginning is
+ * left out stays as it is. */
+static size_t
+below_root(const struct chain *c, struct str s)
+{
+    struct str root = str_from(c->root);
+    if (!root.len || !str_starts(s, c->root) || s.len < root.len + 2 || s.ptr[root.len] != '/')
+        return 0;
+    struct str rest = str_sub(s, root.len + 1, s.len);
+    if (strchr("/~$\\'", rest.ptr[0]) || str_starts(rest, ".."))
+        return 0;
+    return root.len + 1;
+}
+
+/* Quoted paths below the project, as seen from there: a person reads them in a narrow pane. */
+static void
+shorten_quoted(const struct chain *c, struct buf *reason)
+{
+    struct buf out;
+    struct str s = buf_str(reason);
+    buf_init(&out, 8192);
+    for (size_t i = 0; i < s.len; i++) {
+        buf_addc(&out, s.ptr[i]);
+        if (s.ptr[i] == '\'')
+            i += below_root(c, str_sub(s, i + 1, s.len));
+    }
+    buf_release(reason);
+    *reason = out;
+}
+
 void
 chain_add(struct chain *c, const char *layer, enum verdict v, enum force force,
           const struct perm_rule *rule, const char *part, const char *fmt, ...)
@@ -49,7 +79,10 @@ chain_add(struct chain *c, const char *layer, enum verdict v, enum force force,
     if (!buf_vaddf(&reason, fmt, ap))
         buf_adds(&reason, "too long to be shown");
     va_end(ap);
-    struct str shown = str_sub(str_from(part), 0, 2000);
+    shorten_quoted(c, &reason);
+    struct str shown = str_from(part);
+    shown = str_sub(shown, below_root(c, shown), shown.len);
+    shown = str_sub(shown, 0, 2000);
     char *cut = part ? str_dup(shown) : NULL;
     struct finding *f =
         decision_add(c->d, layer, v, rule ? rule->text : NULL, cut, "%s", buf_cstr(&reason));

@@ -111,6 +111,43 @@ test_findings_name_their_rule(void **state)
 }
 
 static void
+check_shown(const char *path, const char *want_part, const char *want_in_reason)
+{
+    struct decision d;
+    struct err err;
+    char *text =
+        xasprintf("{\"file_path\":\"%s\",\"old_string\":\"a\",\"new_string\":\"b\"}", path);
+    struct cJSON *input = json_parse(str_from(text), &err);
+    struct perm_request req = request("Edit", input, NULL);
+    perm_chain_check(&req, &d);
+    assert_int_equal(d.verdict, VERDICT_ASK);
+    const struct finding *f = &d.findings[0];
+    for (size_t i = 0; i < d.n_findings; i++)
+        if (d.findings[i].verdict == VERDICT_ASK)
+            f = &d.findings[i];
+    assert_string_equal(f->part, want_part);
+    if (!strstr(f->reason, want_in_reason))
+        fail_msg("'%s' is not in: %s", want_in_reason, f->reason);
+    decision_release(&d);
+    json_free(input);
+    free(text);
+}
+
+static void
+test_paths_below_the_project_are_shown_from_there(void **state)
+{
+    (void)state;
+    char *inside = fs_join(proj, "src/new.c"), *tilde = fs_join(proj, "~/x");
+    char *beside = xasprintf("%s-other/x", proj);
+    check_shown(inside, "src/new.c", "'src/new.c', inside the project");
+    check_shown(tilde, tilde, tilde);
+    check_shown(beside, beside, beside);
+    free(inside);
+    free(tilde);
+    free(beside);
+}
+
+static void
 test_classifier(void **state)
 {
     (void)state;
@@ -506,6 +543,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_may_lift),
         cmocka_unit_test(test_findings_name_their_rule),
+        cmocka_unit_test(test_paths_below_the_project_are_shown_from_there),
         cmocka_unit_test(test_classifier),
         cmocka_unit_test(test_classifier_lifts_no_persons_ask),
         cmocka_unit_test(test_layers),
