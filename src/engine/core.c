@@ -132,20 +132,6 @@ core_init(struct core *c, const struct engine_config *cfg, struct queue *out, st
     return true;
 }
 
-static void
-drop_session(struct core *c)
-{
-    journal_close(c->journal);
-    c->journal = NULL;
-    state_release(&c->state);
-    passport_release(&c->passport);
-    session_paths_release(&c->paths);
-    memset(&c->paths, 0, sizeof c->paths);
-    file_state_free(c->files);
-    c->files = NULL;
-    buf_clear(&c->saved_passport);
-}
-
 bool
 core_release(struct core *c)
 {
@@ -157,7 +143,7 @@ core_release(struct core *c)
         c->files = NULL;
         c->child_env = NULL;
     }
-    drop_session(c);
+    core_session_close(c);
     prompt_release(&c->prompt);
     buf_release(&c->saved_passport);
     model_provider_free(c->provider);

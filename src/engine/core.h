@@ -72,6 +72,10 @@ bool core_init(struct core *c, const struct engine_config *cfg, struct queue *ou
 /* False: a tool thread did not come back and still borrows the core and its queue; they must stay where they are. */
 bool core_release(struct core *c);
 
+/* Lets go of the session: journal, messages, passport, files seen. What is left can be released or filled anew. */
+void core_session_close(struct core *c);
+/* Makes the history legal for the API (engine/validator.h); `when` ends the notice: "", " before it was sent". */
+void core_mend(struct core *c, const char *when);
 /* A fresh session under `id` (NULL: made). Its journal is made with the first message. */
 void core_session_new(struct core *c, const char *id);
 /* Goes on with session `id`: opens the journal, reads and mends the messages. fork: its messages under a new id. */

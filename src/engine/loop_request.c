@@ -1,10 +1,5 @@
 /* The request step: a legal history, the frozen prompt, the cache breakpoints. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/log.h"
 #include "engine/loop_private.h"
-#include "engine/validator.h"
 
 #define DEFAULT_MAX_TOKENS 32000
 #define UNKNOWN_MAX_TOKENS 8192
@@ -21,29 +16,11 @@ loop_max_tokens(const struct core *c)
     return c->info->max_output < DEFAULT_MAX_TOKENS ? (int)c->info->max_output : DEFAULT_MAX_TOKENS;
 }
 
-static void
-mend(struct core *c)
-{
-    struct validator_report rep;
-    validator_report_init(&rep);
-    const struct message **msgs = c->state.messages;
-    size_t n = c->state.n;
-    c->state.messages = NULL; /* they change hands */
-    c->state.n = c->state.cap = 0;
-    validator_mend(&msgs, &n, &rep);
-    state_replace_messages(&c->state, msgs, n);
-    if (rep.text.len) { /* joined messages alone are no news */
-        log_warn("validator", "%s", buf_cstr(&rep.text));
-        core_notice(c, "the history was mended before it was sent: %s", buf_cstr(&rep.text));
-    }
-    validator_report_release(&rep);
-}
-
 bool
 loop_build_request(struct loop *l, struct round *r)
 {
     struct core *c = l->core;
-    mend(c);
+    core_mend(c, " before it was sent");
     r->req = (struct model_request){
         .model = c->model,
         .max_tokens = loop_max_tokens(c),

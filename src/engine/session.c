@@ -176,20 +176,17 @@ load_passport(struct core *c, const struct journal_index *ix)
 
 /* ---- sessions ---- */
 
-static void
-close_session(struct core *c)
+void
+core_session_close(struct core *c)
 {
     journal_close(c->journal);
     c->journal = NULL;
     state_release(&c->state);
     passport_release(&c->passport);
-    passport_init(&c->passport);
     session_paths_release(&c->paths);
     file_state_free(c->files);
-    c->files = file_state_new();
+    c->files = NULL;
     buf_clear(&c->saved_passport);
-    c->told_mode = PERM_DEFAULT;
-    memset(&c->usage, 0, sizeof c->usage);
 }
 
 static void
@@ -202,12 +199,23 @@ name_session(struct core *c, const char *id)
     session_paths_make(c->data_dir, c->root, c->session_id, &c->paths);
 }
 
+/* In the place of the one before, if there was one. */
+static void
+begin_session(struct core *c, const char *id)
+{
+    core_session_close(c);
+    passport_init(&c->passport);
+    c->files = file_state_new();
+    c->told_mode = PERM_DEFAULT;
+    memset(&c->usage, 0, sizeof c->usage);
+    name_session(c, id);
+    fill_passport(c);
+}
+
 void
 core_session_new(struct core *c, const char *id)
 {
-    close_session(c);
-    name_session(c, id);
-    fill_passport(c);
+    begin_session(c, id);
     c->resumed = false;
     prompt_build(&c->prompt, c);
 }
@@ -232,8 +240,8 @@ close_cut_turn(struct core *c, struct err *err)
     return core_append(c, m, err) && core_sync(c, err);
 }
 
-static void
-mend_history(struct core *c)
+void
+core_mend(struct core *c, const char *when)
 {
     struct validator_report r;
     validator_report_init(&r);
@@ -243,11 +251,17 @@ mend_history(struct core *c)
     c->state.n = c->state.cap = 0;
     validator_mend(&msgs, &n, &r);
     state_replace_messages(&c->state, msgs, n);
-    if (r.text.len) {
+    if (r.text.len) { /* joined messages alone are no news */
         log_warn("validator", "%s", buf_cstr(&r.text));
-        core_notice(c, "the history was mended: %s", buf_cstr(&r.text));
+        core_notice(c, "the history was mended%s: %s", when, buf_cstr(&r.text));
     }
     validator_report_release(&r);
+}
+
+static void
+mend_history(struct core *c)
+{
+    core_mend(c, "");
     for (size_t i = 0; i < c->state.n; i++)
         if (c->state.messages[i]->role == ROLE_USER)
             state_index_answers(&c->state, c->state.messages[i]);
@@ -302,9 +316,7 @@ core_session_resume(struct core *c, const char *id, bool fork, struct err *err)
         session_paths_release(&from);
         return false;
     }
-    close_session(c);
-    name_session(c, fork ? NULL : found);
-    fill_passport(c);
+    begin_session(c, fork ? NULL : found);
     c->journal = j;
     c->resumed = true;
     bool ok = load_messages(c, from.journal, err) && (!fork || copy_to_fork(c, err)) &&
