@@ -9,6 +9,7 @@
 
 /* Lines of the report; the count goes on. */
 #define REPORT_MAX 2000
+#define ID_MAX 128 /* of a tool_use */
 #define NO_RESULT "no result was recorded: the call was interrupted before it finished"
 #define NO_START "(the beginning of this conversation is not available)"
 
@@ -112,8 +113,9 @@ why_illegal(const struct message *m, size_t i)
         return NULL;
     case BLOCK_TOOL_RESULT:
         return m->role == ROLE_ASSISTANT ? "a tool_result in an assistant message" : NULL;
-    case BLOCK_IMAGE:
     case BLOCK_OTHER:
+        return json_raw_member(b->raw, "type").ptr ? NULL : "a block without a type";
+    case BLOCK_IMAGE:
         return NULL;
     }
     return NULL;
@@ -255,14 +257,41 @@ rename_at(struct list *l, size_t i, struct str from, struct str to)
     l->m[i] = fresh;
 }
 
+static bool
+is_id_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+/* What the API takes. Other servers hand out other ids, and theirs would be refused on the way back. */
+static bool
+is_legal_id(struct str id)
+{
+    bool ok = id.len > 0 && id.len <= ID_MAX;
+    for (size_t i = 0; ok && i < id.len; i++)
+        ok = is_id_byte(id.ptr[i]);
+    return ok;
+}
+
+static char *
+legal_id(struct str id)
+{
+    char *out = str_dup(str_sub(id, 0, id.len < ID_MAX - 8 ? id.len : ID_MAX - 8));
+    for (char *p = out; *p; p++)
+        if (!is_id_byte(*p))
+            *p = '_';
+    return out;
+}
+
 /* Gives the tool_use at block k of message i, and its result, an id of its own. */
 static void
 rename_call(struct list *l, size_t i, size_t k, const struct str_set *seen)
 {
-    char *old = str_dup(l->m[i]->blocks[k].id);
+    char *old = str_dup(l->m[i]->blocks[k].id), *base = legal_id(str_from(old));
     char *id = NULL;
     for (int n = 2; !id; n++) {
-        char *tried = xasprintf("%s_%d", old, n);
+        char *tried = xasprintf("%s_%d", base, n);
         if (str_set_has(seen, str_from(tried)))
             free(tried);
         else
@@ -272,6 +301,7 @@ rename_call(struct list *l, size_t i, size_t k, const struct str_set *seen)
     if (i + 1 < l->n && l->m[i + 1]->role == ROLE_USER)
         rename_at(l, i + 1, str_from(old), str_from(id));
     free(old);
+    free(base);
     free(id);
 }
 
@@ -283,10 +313,12 @@ unique_ids(struct list *l, struct validator_report *r)
         if (l->m[i]->role != ROLE_ASSISTANT)
             continue;
         for (size_t k = 0; k < l->m[i]->n_blocks; k++) {
-            if (l->m[i]->blocks[k].kind != BLOCK_TOOL_USE ||
-                !str_set_has(&seen, l->m[i]->blocks[k].id))
+            struct str id = l->m[i]->blocks[k].id;
+            bool legal = is_legal_id(id);
+            if (l->m[i]->blocks[k].kind != BLOCK_TOOL_USE || (legal && !str_set_has(&seen, id)))
                 continue;
-            note(r, "gave a tool_use an id of its own: it was used before");
+            note(r, legal ? "gave a tool_use an id of its own: it was used before"
+                          : "gave a tool_use an id that may be sent");
             rename_call(l, i, k, &seen);
         }
         for (size_t k = 0; k < l->m[i]->n_blocks; k++)

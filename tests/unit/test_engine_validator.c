@@ -134,6 +134,45 @@ test_a_repeated_id_is_renamed_with_its_result(void **state)
 }
 
 static void
+test_an_id_that_may_not_be_sent_is_replaced(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"a b/\u00fc", "functions.Read:0", "x|y"};
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        struct list l = {0};
+        struct buf b;
+        buf_init(&b, BUF_MAX);
+        add(&l, U(TEXT("go")));
+        buf_addf(&b, A(USE("%s")), ids[i]);
+        add(&l, buf_cstr(&b));
+        buf_clear(&b);
+        buf_addf(&b, U(RES("%s")), ids[i]);
+        add(&l, buf_cstr(&b));
+        buf_release(&b);
+        assert_true(mend(&l) > 0);
+        assert_null(legal_check(l.m, l.n));
+        struct str id = l.m[1]->blocks[0].id;
+        assert_int_equal(strspn(id.ptr, "abcdefghijklmnopqrstuvwxyzR_-0123456789"), id.len);
+        assert_false(l.m[2]->blocks[0].is_error);
+        assert_int_equal(mend(&l), 0);
+        drop(&l);
+    }
+}
+
+static void
+test_a_block_without_a_type_is_left_out(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    add(&l, U(TEXT("go")));
+    add(&l, A("{\"tipe\":\"text\",\"text\":\"x\"}," TEXT("y") ",{\"type\":\"new_kind\"}"));
+    assert_true(mend(&l) > 0);
+    assert_int_equal(l.m[1]->n_blocks, 2);
+    assert_int_equal(mend(&l), 0);
+    drop(&l);
+}
+
+static void
 test_bare_string_content_can_be_joined(void **state)
 {
     (void)state;
@@ -239,6 +278,8 @@ main(void)
         cmocka_unit_test(test_an_open_call_at_the_end_is_closed),
         cmocka_unit_test(test_neighbours_join_and_thinking_keeps_its_bytes),
         cmocka_unit_test(test_a_repeated_id_is_renamed_with_its_result),
+        cmocka_unit_test(test_an_id_that_may_not_be_sent_is_replaced),
+        cmocka_unit_test(test_a_block_without_a_type_is_left_out),
         cmocka_unit_test(test_bare_string_content_can_be_joined),
         cmocka_unit_test(test_random_lists),
     };
