@@ -21,6 +21,16 @@ enum attempt {
     ATTEMPT_BROKE, /* err says why */
 };
 
+/* Some servers end a message inside a block. What is whole counts: an input that is not will say so when it is parsed. */
+static void
+close_left_open(struct loop *l, struct round *r)
+{
+    while (r->n_open) {
+        const struct delta stop = {.kind = DELTA_BLOCK_STOP, .index = r->open[0]};
+        loop_take_delta(l, r, &stop);
+    }
+}
+
 static enum attempt
 pump_stream(struct loop *l, struct round *r, struct model_stream *s, struct err *err)
 {
@@ -30,9 +40,11 @@ pump_stream(struct loop *l, struct round *r, struct model_stream *s, struct err 
         enum model_step step = model_stream_next(s, c->wake->fd, -1, &d, err);
         if (step == MODEL_DELTA)
             loop_take_delta(l, r, &d);
-        else if (step == MODEL_DONE)
+        if (step == MODEL_DONE) {
+            close_left_open(l, r);
             return ATTEMPT_DONE;
-        else if (step == MODEL_FAILED)
+        }
+        if (step == MODEL_FAILED)
             return ATTEMPT_BROKE;
         if ((step == MODEL_IDLE || waker_is_set(c->wake)) && !loop_attend(l))
             return ATTEMPT_ABORTED;

@@ -220,13 +220,29 @@ core_session_new(struct core *c, const char *id)
     prompt_build(&c->prompt, c);
 }
 
+/* The request that ends in the last message may have left. What it sent stays as it is, byte for byte, so the next prompt must not
+ * join it: a stub stands for the answer that never came, as after a cancel. */
+static bool
+close_open_request(struct core *c, struct err *err)
+{
+    struct message_builder *b = message_builder_new(ROLE_ASSISTANT);
+    message_add_text(b, STR("(interrupted before an answer)"));
+    struct message *m = message_build(b);
+    if (!m)
+        return true;
+    m->hidden = m->partial = true;
+    return core_append(c, m, err) && core_sync(c, err);
+}
+
 /* A turn that was cut off leaves calls without results at the end: they are answered and journalled. */
 static bool
 close_cut_turn(struct core *c, struct err *err)
 {
     const struct message *last = state_last(&c->state);
-    if (!last || last->role != ROLE_ASSISTANT)
+    if (!last)
         return true;
+    if (last->role == ROLE_USER)
+        return close_open_request(c, err);
     struct message_builder *b = message_builder_new(ROLE_USER);
     for (size_t i = 0; i < last->n_blocks; i++)
         if (last->blocks[i].kind == BLOCK_TOOL_USE)
