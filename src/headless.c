@@ -228,5 +228,5 @@ headless_run(struct engine *e, const struct options *o, const char *prompt, int 
     free(r.ids.model);
     if (r.signal_code)
         return r.signal_code;
-    return r.write_failed && r.code == 0 ? 1 : r.code;
+    return r.write_failed ? 1 : r.code; /* nobody sent the cancel that r.code speaks of */
 }

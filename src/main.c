@@ -3,6 +3,7 @@
  * load nothing.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,6 +47,16 @@ block_signals(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* A closed standard stream would lend its number to the next file opened, a journal say. Its stand-in fails as the closed one did. */
+static void
+hold_standard_streams(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            _exit(1);
 }
 
 static void
@@ -194,15 +205,16 @@ main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--supervise") == 0)
         supervise_main(argc, argv);
+    hold_standard_streams();
     if (!cli_parse(argc, argv, &o, &err))
         return usage_error(&err);
     if (o.version) {
         puts("yare " YARE_VERSION);
-        return 0;
+        return fflush(stdout) != 0;
     }
     if (o.help) {
         cli_help();
-        return 0;
+        return fflush(stdout) != 0;
     }
     set_self();
     setup_log(o.debug);
