@@ -156,7 +156,8 @@ class Screen:
         """Of the program; minus the signal where one ended it."""
         wait_until(self.dead, lambda: "the program to end:\n" + self.text())
         query = ("display-message", "-p", "#{pane_dead_status}/#{pane_dead_signal}")
-        wait_until(lambda: self.tmux(*query).strip() != "/", "the exit status")
+        # tmux 3.3 now and then sleeps through a child's end (it stays a zombie); the end of another one wakes it.
+        wait_until(lambda: self.tmux(*query).strip() != "/" or self.tmux("run-shell", "true"), "the exit status")
         status, sig = self.tmux(*query).strip().split("/")
         return int(status) if status else -int(sig)
 
