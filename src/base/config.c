@@ -24,7 +24,7 @@ config_note(struct config_notes *notes, const char *file, int line, const char *
 {
     struct buf text;
     va_list ap;
-    buf_init(&text, 4096);
+    buf_init(&text, BUF_MAX);
     va_start(ap, fmt);
     buf_vaddf(&text, fmt, ap);
     va_end(ap);

@@ -210,6 +210,6 @@ config_check_keys(struct config *c, size_t i)
             config_note(
                 &c->unknown, c->sources[i].file,
                 line_at(text, config_find_member(text, config_find_path(text, ""), str_from(name))),
-                "'%s' is not known here; it is kept, without effect", name);
+                "'%.200s' is not known here; it is kept, without effect", name);
     }
 }

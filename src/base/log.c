@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,11 @@
 #include "base/fs.h"
 #include "base/text.h"
 
-/* Set before the second thread starts, only read afterwards. */
-static enum log_level log_level;
+/* Set before the second thread starts; afterwards only turned off, by a thread that cannot write. */
+static _Atomic(enum log_level) log_level;
 static int log_fd = -1;
+
+enum { TEXT_MAX = 16384 };
 
 static const char *const level_names[] = {"off", "error", "warn", "info", "debug"};
 
@@ -68,11 +71,13 @@ log_write(enum log_level level, const char *module, const char *file, int line, 
     struct buf text, out;
     va_list ap;
 
-    buf_init(&text, 16384);
-    buf_init(&out, 65536);
+    buf_init(&text, TEXT_MAX);
+    buf_init(&out, (size_t)16 * TEXT_MAX); /* escapes are longer than what they show */
     va_start(ap, fmt);
     buf_vaddf(&text, fmt, ap);
     va_end(ap);
+    if (buf_full(&text))
+        buf_adds(&text, "(a text too long for the log)");
     clock_iso8601(clock_wall_ms(), &out);
     buf_addf(&out, " %-5s [%d] %s %s:%d ", level_names[level], (int)gettid(), module,
              fs_basename(file), line);

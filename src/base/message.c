@@ -48,6 +48,17 @@ message_free(const struct message *m)
     free(o);
 }
 
+char *
+message_text(const struct message *m)
+{
+    struct buf text;
+    buf_init(&text, BUF_MAX);
+    for (size_t i = 0; m && i < m->n_blocks; i++)
+        if (m->blocks[i].kind == BLOCK_TEXT)
+            buf_add_str(&text, m->blocks[i].text);
+    return buf_take(&text);
+}
+
 static struct str
 keep(struct owned *o, struct str s)
 {
@@ -363,8 +374,9 @@ message_build(struct message_builder *take_b)
     struct err err;
     if (take_b->n) {
         buf_adds(&take_b->json, "]}");
-        m = message_parse(buf_str(&take_b->json), &err);
-        if (!m && !buf_full(&take_b->json))
+        bool whole = !buf_full(&take_b->json); /* a piece that did not fit may leave valid JSON */
+        m = whole ? message_parse(buf_str(&take_b->json), &err) : NULL;
+        if (!m && whole)
             die("a message that was built does not parse"); /* a bug: every part was escaped or checked */
     }
     message_builder_free(take_b);

@@ -53,6 +53,8 @@ struct message {
 struct message *message_ref(const struct message *m);
 void message_free(const struct message *m); /* drops one reference; NULL is fine */
 
+/* The text blocks joined, yours; "" for NULL. */
+char *message_text(const struct message *m);
 /* From stored or received bytes; unknown blocks are kept as BLOCK_OTHER. content may be a string or an array. */
 struct message *message_parse(struct str json, struct err *err);
 
@@ -74,5 +76,5 @@ void message_add_tool_result_image(struct message_builder *b, struct str tool_us
                                    struct str media_type, struct str base64);
 void message_add_raw(struct message_builder *b, struct str block_json);
 size_t message_builder_len(const struct message_builder *b); /* blocks so far */
-/* Consumes the builder. NULL when it holds no block. The uuid and time are fresh. */
+/* Consumes the builder. NULL when it holds no block, or more than BUF_MAX. The uuid and time are fresh. */
 struct message *message_build(struct message_builder *take_b);

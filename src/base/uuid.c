@@ -24,18 +24,18 @@ uuid_make(char out[UUID_LEN + 1])
     *p = '\0';
 }
 
-_Bool
+bool
 uuid_valid(const char *s)
 {
     if (strlen(s) != UUID_LEN)
-        return 0;
+        return false;
     for (int i = 0; i < UUID_LEN; i++) {
         if (i == 8 || i == 13 || i == 18 || i == 23) {
             if (s[i] != '-')
-                return 0;
+                return false;
         } else if (!strchr("0123456789abcdefABCDEF", s[i])) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }

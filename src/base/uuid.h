@@ -1,5 +1,7 @@
 #pragma once
 /* Random ids. Version 4 UUID text (RFC 9562), 36 characters and NUL. Thread-safe. */
+#include <stdbool.h>
+
 #define UUID_LEN 36
 void uuid_make(char out[UUID_LEN + 1]);
-_Bool uuid_valid(const char *s);
+bool uuid_valid(const char *s);

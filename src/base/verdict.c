@@ -56,7 +56,7 @@ decision_add(struct decision *d, const char *layer, enum verdict v, const char *
     struct buf reason;
     va_list ap;
 
-    buf_init(&reason, 65536);
+    buf_init(&reason, BUF_MAX);
     va_start(ap, fmt);
     buf_vaddf(&reason, fmt, ap);
     va_end(ap);

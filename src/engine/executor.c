@@ -366,7 +366,7 @@ executor_answer(struct executor *x, const struct op *op)
     struct permit_call pc = call_permit(x, c);
     struct buf reason;
     uint64_t ask_id = 0;
-    buf_init(&reason, 8192);
+    buf_init(&reason, BUF_MAX);
     enum permit_verdict v = permit_answer(x->core->permit, op, &pc, edited, &reason, &ask_id);
     call_settle(x, c, v, buf_str(&reason), ask_id);
     buf_release(&reason);
@@ -384,7 +384,7 @@ executor_reconsider(struct executor *x)
             continue;
         struct permit_call pc = call_permit(x, c);
         struct buf reason;
-        buf_init(&reason, 8192);
+        buf_init(&reason, BUF_MAX);
         enum permit_verdict v = permit_reconsider(x->core->permit, c->ask_id, &pc, &reason);
         call_settle(x, c, v, buf_str(&reason), c->ask_id);
         buf_release(&reason);

@@ -57,11 +57,7 @@ static void
 emit_start(struct executor *x, const struct call *c)
 {
     struct event *e = tool_event(c, PHASE_START);
-    struct buf what;
-    buf_init(&what, 4096);
-    if (c->tool && c->tree && c->tool->describe)
-        c->tool->describe(c->tree, x->core->cwd, &what);
-    e->u.tool.what = buf_take(&what);
+    e->u.tool.what = tool_describe(c->tool, c->tree, x->core->cwd);
     e->u.tool.input = xstrdup(c->input);
     core_emit(x->core, e);
 }
@@ -178,8 +174,9 @@ use_stored(struct executor *x, struct call *c)
     finish(x, c, TOOL_DONE);
 }
 
+/* parse_err: why there is no tree, if anything is known. */
 static void
-check_input(struct executor *x, struct call *c, bool bad_input)
+check_input(struct executor *x, struct call *c, const struct err *parse_err)
 {
     struct err err = {0};
     if (!c->tool) {
@@ -187,11 +184,10 @@ check_input(struct executor *x, struct call *c, bool bad_input)
                     c->name);
         return;
     }
-    c->tree = bad_input ? NULL : json_parse(str_from(c->input), &err);
     if (!c->tree || !json_is_object(c->tree)) {
         call_answer(x, c, TOOL_FAILED,
                     "the input of %s is no JSON object%s%s; send it again, complete", c->tool->name,
-                    err.text[0] ? ": " : "", err.text);
+                    parse_err->text[0] ? ": " : "", parse_err->text);
         return;
     }
     if (!tool_validate(c->tool, c->tree, &err))
@@ -212,11 +208,10 @@ call_open(struct executor *x, struct call *c, struct str id, struct str name, st
     c->cancel = cancel_new(x->batch);
     c->tool = x->core->seams.tool_find(name);
     enum call_entry entry = state_call_open(&x->core->state, id, name, str_from(c->input));
+    struct err err = {0};
     if (!bad_input && c->tool)
-        c->tree = json_parse(str_from(c->input), NULL);
+        c->tree = json_parse(str_from(c->input), &err);
     emit_start(x, c);
-    json_free(c->tree);
-    c->tree = NULL;
     if (entry == CALL_REPEAT) {
         use_stored(x, c);
     } else if (entry == CALL_CONFLICT) {
@@ -224,7 +219,7 @@ call_open(struct executor *x, struct call *c, struct str id, struct str name, st
         call_answer(x, c, TOOL_FAILED,
                     "the tool_use id '%s' was used for another call; make the call again", c->id);
     } else {
-        check_input(x, c, bad_input);
+        check_input(x, c, &err);
     }
 }
 
@@ -375,7 +370,7 @@ call_start(struct executor *x, struct call *c)
         struct permit_call pc = call_permit(x, c);
         struct buf reason;
         uint64_t ask_id = 0;
-        buf_init(&reason, 8192);
+        buf_init(&reason, BUF_MAX);
         enum permit_verdict v = permit_judge(x->core->permit, &pc, &reason, &ask_id);
         call_settle(x, c, v, buf_str(&reason), ask_id);
         buf_release(&reason);
@@ -402,22 +397,18 @@ finish_interrupted(struct executor *x, struct call *c, enum cancel_reason reason
 {
     struct buf partial = c->result.text;
     buf_init(&c->result.text, partial.max ? partial.max : BUF_MAX);
-    struct buf said;
-    buf_init(&said, 1024);
     const char *who = reason == CANCEL_SIBLING ? "cancelled: another call of the same batch failed"
                       : reason == CANCEL_TERM  ? "interrupted: yare was ended"
                       : reason == CANCEL_STOP  ? "stopped by the person"
                                                : "interrupted by the person";
-    buf_addf(&said, "%s before it finished", who);
+    buf_addf(&c->result.text, "%s before it finished", who);
     struct str kept = str_trim(buf_str(&partial));
-    buf_add_str(&c->result.text, buf_str(&said));
     if (kept.len) {
         buf_adds(&c->result.text, "\nwhat it had said until then:\n");
         buf_add_str(&c->result.text, kept);
     }
     c->result.is_error = true;
     buf_release(&partial);
-    buf_release(&said);
     finish(x, c, TOOL_CANCELLED);
 }
 

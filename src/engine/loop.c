@@ -263,25 +263,14 @@ after_cut(struct loop *l, struct round *r)
     return LOOP_END(l, EXIT_COMPLETED);
 }
 
-static char *
-last_text(const struct state *st)
-{
-    struct buf b;
-    buf_init(&b, BUF_MAX);
-    const struct message *m = state_last(st);
-    for (size_t i = 0; m && m->role == ROLE_ASSISTANT && i < m->n_blocks; i++)
-        if (m->blocks[i].kind == BLOCK_TEXT)
-            buf_add_str(&b, m->blocks[i].text);
-    return buf_take(&b);
-}
-
 static enum flow
 ask_stop_hook(struct loop *l)
 {
     struct core *c = l->core;
     if (!c->seams.stop_hook)
         return LOOP_END(l, EXIT_COMPLETED);
-    char *text = last_text(&c->state), *reason = NULL;
+    const struct message *last = state_last(&c->state);
+    char *text = message_text(last && last->role == ROLE_ASSISTANT ? last : NULL), *reason = NULL;
     enum stop_hook_answer a =
         c->seams.stop_hook(c->seams.user, text, c->state.stop_hook_active, &reason);
     free(text);

@@ -213,7 +213,7 @@ park(struct permit *p, const struct permit_call *call, const struct decision *d)
     a->id = ++p->last_id;
     a->tool_use_id = xstrdup(call->id);
     a->tool = xstrdup(call->tool->name);
-    a->what = permit_describe(p, call);
+    a->what = tool_describe(call->tool, call->input, p->core->cwd);
     a->input = str_dup(call->raw);
     a->cwd = xstrdup(p->core->cwd);
     a->since_ms = clock_mono_ms();

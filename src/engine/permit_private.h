@@ -28,8 +28,6 @@ struct permit {
     bool audit_failed;
 };
 
-/* One line for panes and the log; yours. */
-char *permit_describe(const struct permit *p, const struct permit_call *call);
 /* Why not, in words for the model. */
 void permit_add_reasons(const struct decision *d, struct buf *out);
 void permit_add_denial(struct permit *p, const struct permit_call *call);

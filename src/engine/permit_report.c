@@ -7,18 +7,6 @@
 
 /* ---- words and records ---- */
 
-char *
-permit_describe(const struct permit *p, const struct permit_call *call)
-{
-    struct buf b;
-    buf_init(&b, 4096);
-    if (call->tool->describe)
-        call->tool->describe(call->input, p->core->cwd, &b);
-    else
-        buf_adds(&b, call->tool->name);
-    return buf_take(&b);
-}
-
 /* Why not, for the model: the findings that speak for the verdict, in words. */
 void
 permit_add_reasons(const struct decision *d, struct buf *out)
@@ -95,7 +83,7 @@ permit_emit_decided(struct permit *p, const struct permit_call *call, uint64_t a
     e->u.decided.ask_id = ask_id;
     e->u.decided.tool_use_id = xstrdup(call->id);
     e->u.decided.tool = xstrdup(call->tool->name);
-    e->u.decided.what = permit_describe(p, call);
+    e->u.decided.what = tool_describe(call->tool, call->input, p->core->cwd);
     decision_copy(&e->u.decided.decision, d);
     e->u.decided.who = xstrdup(who);
     e->u.decided.allowed = allowed;

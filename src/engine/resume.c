@@ -38,12 +38,8 @@ emit_tool(struct core *c, enum event_phase phase, const struct block *use,
     e->u.tool.replayed = true;
     const struct tool *t = c->seams.tool_find(use->name);
     struct cJSON *tree = json_parse(use->input, NULL);
-    struct buf what;
-    buf_init(&what, 4096);
-    if (t && t->describe && tree)
-        t->describe(tree, c->cwd, &what);
+    e->u.tool.what = tool_describe(t, tree, c->cwd);
     json_free(tree);
-    e->u.tool.what = buf_take(&what);
     if (phase == PHASE_START)
         e->u.tool.input = str_dup(use->input);
     if (phase == PHASE_END) {

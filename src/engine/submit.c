@@ -30,7 +30,7 @@ may_read(struct core *c, const char *path)
         return false;
     struct buf raw, reason;
     buf_init(&raw, BUF_MAX);
-    buf_init(&reason, 4096);
+    buf_init(&reason, BUF_MAX);
     buf_adds(&raw, "{\"file_path\":");
     json_quote(&raw, str_from(path));
     buf_addc(&raw, '}');
@@ -106,16 +106,12 @@ attach_files(struct core *c, struct message_builder *b, struct str text)
 
 /* ---- the result ---- */
 
+/* What the model said last; "" when the last word is not its own. */
 static char *
 final_text(const struct core *c)
 {
-    struct buf b;
-    buf_init(&b, BUF_MAX);
     const struct message *m = state_last(&c->state);
-    for (size_t i = 0; m && m->role == ROLE_ASSISTANT && !m->hidden && i < m->n_blocks; i++)
-        if (m->blocks[i].kind == BLOCK_TEXT)
-            buf_add_str(&b, m->blocks[i].text);
-    return buf_take(&b);
+    return message_text(m && m->role == ROLE_ASSISTANT && !m->hidden ? m : NULL);
 }
 
 static char *

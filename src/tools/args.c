@@ -9,6 +9,8 @@
 #include "base/json.h"
 #include "base/text.h"
 
+enum { DESCRIBED_MAX = 4000 };
+
 bool
 tool_read_num(const struct cJSON *n, double *ret)
 {
@@ -119,6 +121,21 @@ tool_describe_path(const struct cJSON *input, const char *key, const char *cwd, 
     char *path = str_dup(s);
     buf_adds(out, tool_path_shown(path, cwd));
     free(path);
+}
+
+char *
+tool_describe(const struct tool *t, const struct cJSON *input, const char *cwd)
+{
+    struct buf line;
+
+    buf_init(&line, BUF_MAX);
+    if (t && t->describe && input)
+        t->describe(input, cwd, &line);
+    if (line.len > DESCRIBED_MAX) {
+        buf_truncate(&line, tool_char_start(buf_str(&line), DESCRIBED_MAX));
+        buf_adds(&line, " ...");
+    }
+    return buf_take(&line);
 }
 
 size_t

@@ -84,6 +84,8 @@ struct tool {
 
 const struct tool *tool_find(struct str name); /* exact name or alias; NULL */
 const struct tool *tool_at(size_t i);          /* NULL past the end; stable order (prompt cache) */
+/* describe's line for the input, yours; one past 4,000 bytes is cut and says so. "" when there is nothing to tell. */
+char *tool_describe(const struct tool *t, const struct cJSON *input, const char *cwd);
 /* Checks the input against the schema (object, required, types, enums, no unknown keys) and the tool's own validate. */
 bool tool_validate(const struct tool *t, const struct cJSON *input, struct err *err) MUST_CHECK;
 /* Appends {"name","description","input_schema"}: toolToAPISchema of the reference. */

@@ -198,13 +198,39 @@ test_describe(void **state)
     }
 }
 
+/* What a person is asked about must never be an empty line because it was long. */
+static void
+test_describe_long(void **state)
+{
+    (void)state;
+    struct err err;
+    struct buf json;
+    buf_init(&json, BUF_MAX);
+    buf_adds(&json, "{\"command\":\"make ");
+    for (int i = 0; i < 5000; i++)
+        buf_adds(&json, "\xC3\xA4");
+    buf_adds(&json, "\"}");
+    struct cJSON *input = json_parse(buf_str(&json), &err);
+    char *line = tool_describe(tool_find(STR("Bash")), input, "/p");
+    assert_true(str_starts(str_from(line), "make \xC3\xA4"));
+    assert_true(str_ends(str_from(line), "\xC3\xA4 ..."));
+    assert_true(strlen(line) <= 4004);
+    free(line);
+    line = tool_describe(NULL, input, "/p");
+    assert_string_equal(line, "");
+    free(line);
+    json_free(input);
+    buf_release(&json);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_validate), cmocka_unit_test(test_write),
-        cmocka_unit_test(test_find),     cmocka_unit_test(test_todo),
-        cmocka_unit_test(test_cap),      cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_validate),      cmocka_unit_test(test_write),
+        cmocka_unit_test(test_find),          cmocka_unit_test(test_todo),
+        cmocka_unit_test(test_cap),           cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_describe_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
