@@ -25,5 +25,4 @@ bool queue_wait(struct queue *q, int timeout_ms);
 /* readable while something is queued or it is closed */
 int queue_fd(struct queue *q);
 void queue_close(struct queue *q);
-bool queue_closed(struct queue *q);
 size_t queue_len(struct queue *q);

@@ -175,7 +175,6 @@ start_thread(struct engine *e, struct err *err)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (rc != 0)
         return err_sys(err, rc, "cannot start the engine's thread");
-    e->has_thread = true;
     return true;
 }
 

@@ -47,7 +47,6 @@ struct engine {
     char **ids; /* every id this engine had: a reader may still hold one */
     size_t n_ids, cap_ids;
     pthread_t thread;
-    bool has_thread;
 };
 
 /* engine.c */

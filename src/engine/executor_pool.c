@@ -13,7 +13,7 @@ struct pool {
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t work, idle;
     struct job *queued, **queued_end, *done, **done_end;
-    size_t n_queued, n_running, n_threads, n_waiting;
+    size_t n_queued, n_threads, n_waiting;
     bool closing;
     int refs;           /* the engine and each thread */
     struct waker *wake; /* NULL once the engine let go */
@@ -117,11 +117,9 @@ worker(void *arg)
             p->queued_end = &p->queued;
         j->next = NULL;
         p->n_queued--;
-        p->n_running++;
         pthread_mutex_unlock(&p->lock);
         run_job(j);
         pthread_mutex_lock(&p->lock);
-        p->n_running--;
         *p->done_end = j;
         p->done_end = &j->next;
         /* under the lock: the engine may let go of the waker right after */
@@ -181,15 +179,6 @@ pool_take_done(struct pool *p)
     }
     pthread_mutex_unlock(&p->lock);
     return j;
-}
-
-size_t
-pool_busy(struct pool *p)
-{
-    pthread_mutex_lock(&p->lock);
-    size_t n = p->n_queued + p->n_running;
-    pthread_mutex_unlock(&p->lock);
-    return n;
 }
 
 bool

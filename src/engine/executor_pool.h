@@ -34,7 +34,6 @@ struct pool;
 struct pool *pool_new(struct waker *wake);
 void pool_submit(struct pool *p, struct job *take_j);
 struct job *pool_take_done(struct pool *p); /* yours; NULL: none */
-size_t pool_busy(struct pool *p);           /* queued and running */
 /* Waits at most wait_ms for workers to come back. False: some did not and are left behind; then what their jobs borrow
  * (environment, file table, event queue, store) must stay. NULL is fine. */
 bool pool_free(struct pool *p, int wait_ms);

@@ -69,12 +69,6 @@ static const struct {
 };
 
 const char *
-loop_transition_name(enum loop_transition t)
-{
-    return transition_names[t];
-}
-
-const char *
 loop_exit_name(enum loop_exit x)
 {
     return exits[x].name;

@@ -49,7 +49,6 @@ enum loop_exit {
 #undef X
         LOOP_EXIT_COUNT
 };
-const char *loop_transition_name(enum loop_transition t);
 const char *loop_exit_name(enum loop_exit x);
 const char *loop_exit_subtype(enum loop_exit x);
 int loop_exit_code(enum loop_exit x, enum cancel_reason reason);

@@ -53,13 +53,6 @@ permit_reload(struct permit *p)
     permit_settings_release(&p->settings);
 }
 
-const struct config *
-permit_config(struct permit *p)
-{
-    permit_settings_refresh(&p->settings, p->core);
-    return p->settings.config;
-}
-
 const struct perm_rules *
 permit_rules(struct permit *p)
 {

@@ -33,7 +33,6 @@ struct permit *permit_new(struct core *c);
 void permit_free(struct permit *p);
 /* Drops what was loaded: the next decision reads the settings anew (trust given, rules saved). */
 void permit_reload(struct permit *p);
-const struct config *permit_config(struct permit *p);
 const struct perm_rules *permit_rules(struct permit *p);
 
 /* DENY fills ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask. */

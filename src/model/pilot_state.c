@@ -111,12 +111,6 @@ pilot_state_release(struct pilot_state *s)
     free(s->past);
 }
 
-bool
-pilot_step_failed(const struct pilot_state *s, size_t step)
-{
-    return s->past[step].result && s->past[step].result->is_error;
-}
-
 char *
 pilot_path(const struct model_request *req, const char *path)
 {

@@ -21,8 +21,6 @@ struct pilot_state {
 };
 void pilot_state_init(struct pilot_state *s, const struct model_request *req);
 void pilot_state_release(struct pilot_state *s);
-/* its newest call gave an error */
-bool pilot_step_failed(const struct pilot_state *s, size_t step);
 /* Whether this conversation holds a Read, Write or Edit of that file that worked. */
 bool pilot_file_known(const struct model_request *req, const char *path);
 /* path against the request's working folder, yours. */

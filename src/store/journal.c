@@ -153,12 +153,6 @@ journal_sync(struct journal *j, struct err *err)
     return true;
 }
 
-const char *
-journal_path(const struct journal *j)
-{
-    return j->path;
-}
-
 /* ---- appending bytes ---- */
 
 static bool
@@ -315,29 +309,6 @@ journal_append_note(struct journal *j, const char *session_id, const char *type,
     }
     json_free(tree);
     return end_record(j, &out, err);
-}
-
-bool
-journal_append_session(struct journal *j, const char *session_id, const char *cwd, bool print_mode,
-                       struct err *err)
-{
-    struct buf members, when;
-    struct jw w;
-    buf_init(&members, BUF_MAX);
-    buf_init(&when, 64);
-    clock_iso8601(clock_wall_ms(), &when);
-    jw_init(&w, &members);
-    jw_object(&w);
-    jw_kcstr(&w, "id", session_id);
-    jw_kcstr(&w, "cwd", cwd);
-    jw_kcstr(&w, "version", YARE_VERSION);
-    jw_kstr(&w, "created", buf_str(&when));
-    jw_kbool(&w, "print", print_mode);
-    jw_end(&w);
-    bool ok = journal_append_note(j, session_id, "session", NULL, buf_str(&members), err);
-    buf_release(&when);
-    buf_release(&members);
-    return ok;
 }
 
 const char *

@@ -26,10 +26,6 @@ void journal_close(struct journal *j); /* NULL is fine; syncs */
  * reported with the file system's path; the journal stays usable. */
 bool journal_append(struct journal *j, struct str record, struct err *err) MUST_CHECK;
 bool journal_sync(struct journal *j, struct err *err) MUST_CHECK;
-const char *journal_path(const struct journal *j);
-/* The first line of a session. */
-bool journal_append_session(struct journal *j, const char *session_id, const char *cwd,
-                            bool print_mode, struct err *err) MUST_CHECK;
 /* The envelope of a message and of anything else. Each record has a uuid and names its parent: the message before it.
  * Only a message becomes the next one's parent. members_json: an object whose members join the record, or empty. */
 bool journal_append_message(struct journal *j, const char *session_id, const char *cwd,

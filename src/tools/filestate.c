@@ -174,15 +174,3 @@ file_state_content(struct file_state *fs, const char *path, struct buf *out)
     pthread_mutex_unlock(&fs->lock);
     return kept;
 }
-
-void
-file_state_forget(struct file_state *fs, const char *path)
-{
-    pthread_mutex_lock(&fs->lock);
-    for (size_t i = 0; i < fs->n; i++)
-        if (strcmp(fs->files[i].path, path) == 0) {
-            drop(fs, i);
-            break;
-        }
-    pthread_mutex_unlock(&fs->lock);
-}

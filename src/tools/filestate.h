@@ -25,4 +25,3 @@ enum file_seen file_state_check(struct file_state *fs, const char *path, int64_t
                                 struct str content);
 /* The bytes as they were noted, appended to out; false when they were not kept. */
 bool file_state_content(struct file_state *fs, const char *path, struct buf *out);
-void file_state_forget(struct file_state *fs, const char *path);

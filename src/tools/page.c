@@ -4,8 +4,9 @@
 
 #include "tools/args.h"
 
-void
-page_number_line(struct buf *out, int64_t number, struct str line)
+/* The format of "cat -n", without newline. */
+static void
+number_line(struct buf *out, int64_t number, struct str line)
 {
     buf_addf(out, "%6lld\t", (long long)number);
     tool_clean_text(out, line);
@@ -22,7 +23,7 @@ show(struct page *p, struct str line, uint64_t whole_len)
         buf_addc(p->out, '\n');
         buf_addc(p->plain, '\n');
     }
-    page_number_line(p->out, p->lines, str_sub(line, 0, cut));
+    number_line(p->out, p->lines, str_sub(line, 0, cut));
     if (is_cut)
         buf_addf(p->out, " [... line cut here, %llu bytes in all]", (unsigned long long)whole_len);
     tool_clean_text(p->plain, line);

@@ -27,5 +27,3 @@ struct page {
 void page_line(struct page *p, struct str line, uint64_t whole_len);
 /* Splits text into lines and feeds them; a "\r" before a newline is not shown. */
 void page_text(struct page *p, struct str text);
-/* One line in the format, without newline. */
-void page_number_line(struct buf *out, int64_t number, struct str line);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "store/journal.h"
+#include "unit/session_record.h"
 #include "unit/temp_dir.h"
 
 #define SESSION "3f2b1c00-0000-4000-8000-000000000001"
@@ -109,7 +110,7 @@ what_was_written_is_read(void **state)
     struct err err;
     size_t n;
     open_journal(f);
-    assert_true(journal_append_session(f->j, SESSION, "/work", true, &err));
+    append_session_record(f->j, SESSION, "/work", true);
     append(f, ROLE_USER, "hello", NULL);
     struct message *m =
         message_parse(STR("{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\","

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "store/journal.h"
 #include "store/session.h"
+#include "unit/session_record.h"
 #include "unit/temp_dir.h"
 
 #define ROOT "/no/such/project"
@@ -35,7 +36,7 @@ make(const char *data, const char *id, int64_t ms, bool print, const char *promp
     clock_set_fake(&now);
     struct journal *j = journal_open(p.journal, &err);
     assert_non_null(j);
-    assert_true(journal_append_session(j, id, ROOT, print, &err));
+    append_session_record(j, id, ROOT, print);
     if (prompt) {
         struct message_builder *b = message_builder_new(ROLE_USER);
         message_add_text(b, str_from(prompt));
@@ -198,7 +199,7 @@ neighbours_with_one_slug(void **state)
         session_paths_make(*state, roots[i], ids[i], &p);
         struct journal *j = journal_open(p.journal, &err);
         struct message *m = message_parse(STR("{\"role\":\"user\",\"content\":\"x\"}"), &err);
-        assert_true(journal_append_session(j, ids[i], roots[i], false, &err));
+        append_session_record(j, ids[i], roots[i], false);
         assert_true(journal_append_message(j, ids[i], roots[i], m, &err));
         message_free(m);
         journal_close(j);
