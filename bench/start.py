@@ -152,6 +152,16 @@ def timed_job(yare, env, folder, script):
     return took
 
 
+def decision_ms(yare, folder):
+    record = {"root": folder, "cwd": folder, "tool": "Bash",
+              "input": {"command": "cd a && npm test 2>&1 | grep -v x | tail -5; git status; sudo rm -rf build"},
+              "rules": {"allow": ["Bash(tool%d *)" % i for i in range(40)], "deny": ["Read(**/.env)", "Bash(git push:*)"]}}
+    lines = (json.dumps(record) + "\n") * 2000
+    t = time.perf_counter()
+    subprocess.run([yare, "perm", "check"], input=lines, capture_output=True, text=True, check=True)
+    return (time.perf_counter() - t) * 1000 / 2000
+
+
 def bash(command):
     return {"tool_use": {"name": "Bash", "input": {"command": command}}}
 
@@ -202,6 +212,7 @@ def main():
         p.drain(1.5)
         row("idle memory after a request", pss_kb(p.pid) / 1024, "MB PSS", "20")
         p.close()
+        row("permission decision, 42 rules", decision_ms(yare, folder + "/proj"), "ms", "2")
         one = [[{"tokens_per_second": 100}, bash("sleep 1"), {"text": "x " * 100}], [{"text": "done"}]]
         row("one sleep 1, then 1 s of stream", timed_job(yare, env, folder, {"responses": one}), "ms", "under 1300")
         three = [[bash("sleep 1"), bash("sleep 1"), bash("sleep 1")], [{"text": "done"}]]
