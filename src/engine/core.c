@@ -124,8 +124,7 @@ core_init(struct core *c, const struct engine_config *cfg, struct queue *out, st
     copy_settled(c, cfg);
     fill_seams(c, cfg->seams);
     c->fallback_model = xstrdup(cfg->fallback_model);
-    c->model = xstrdup(cfg->model && cfg->model[0] ? cfg->model : c->provider->name);
-    c->info = catalog_find(c->model);
+    core_set_model(c, cfg->model && cfg->model[0] ? cfg->model : c->provider->name);
     c->permit = permit_new(c);
     c->pool = pool_new(wake);
     c->executor = executor_new(c);
@@ -214,6 +213,7 @@ core_emit_session(struct core *c, bool cleared)
     struct event *e = event_new(EV_SESSION);
     e->u.session.id = xstrdup(c->session_id);
     e->u.session.model = xstrdup(c->model);
+    e->u.session.model_shown = xstrdup(c->info ? c->info->shown : NULL);
     e->u.session.cwd = xstrdup(c->cwd);
     e->u.session.root = xstrdup(c->root);
     e->u.session.version = xstrdup(YARE_VERSION);

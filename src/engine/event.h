@@ -106,6 +106,7 @@ struct event {
     union {
         struct {
             char *id, *model, *cwd, *root, *version, *provider;
+            char *model_shown; /* its short name, for people; NULL: it has none */
             enum perm_mode mode;
             bool resumed, trusted, cleared;
             int64_t context_window;

@@ -8,6 +8,7 @@
 static const struct event_field fields[] = {
     ROW(EV_SESSION, session.id, "id", FIELD_STR),
     ROW(EV_SESSION, session.model, "model", FIELD_STR),
+    ROW(EV_SESSION, session.model_shown, "model_shown", FIELD_STR),
     ROW(EV_SESSION, session.cwd, "cwd", FIELD_STR),
     ROW(EV_SESSION, session.root, "root", FIELD_STR),
     ROW(EV_SESSION, session.version, "version", FIELD_STR),

@@ -55,7 +55,7 @@ on_session(struct view *v, struct event *e)
         v->running = false;
     }
     view_set(&v->session_id, e->u.session.id);
-    view_set(&v->model, e->u.session.model);
+    view_set(&v->model, e->u.session.model_shown ? e->u.session.model_shown : e->u.session.model);
     view_set(&v->cwd, e->u.session.cwd);
     view_set(&v->provider, e->u.session.provider);
     v->mode = e->u.session.mode;

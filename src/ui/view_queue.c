@@ -138,10 +138,14 @@ view_on_ask(struct view *v, struct event *take_e)
         return;
     }
     if (it && !it->done) {
+        if (it->state == TOOL_DENIED) { /* an edited call: the reason was the one before's */
+            free(it->summary);
+            it->summary = NULL;
+        }
         it->state = TOOL_ASKING;
         view_item_touch(v, it);
     }
-    if (a && !is_over(a->state))
+    if (a && (!is_over(a->state) || a->state == TOOL_DENIED))
         a->state = TOOL_ASKING;
     ARRAY_GROW(v->asks, v->n_asks, v->cap_asks);
     v->asks[v->n_asks++] = (struct ask){take_e->u.ask.id, take_e, clock_mono_ms(), ++v->version};

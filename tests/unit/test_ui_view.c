@@ -28,9 +28,11 @@ text_streams_into_one_item(void **state)
     apply(v, "{\"event\":\"user\",\"text\":\"hi\"}");
     assert_true(v->running);
     apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"text\",\"index\":0}");
-    apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":\"a\"}");
+    apply(v,
+          "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":\"a\"}");
     uint64_t before = v->items[1].version;
-    apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":\"b\"}");
+    apply(v,
+          "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":\"b\"}");
     assert_int_equal(v->n_items, 2);
     assert_string_equal(buf_cstr(&v->items[1].text), "ab");
     assert_true(v->items[1].version > before);
@@ -46,12 +48,15 @@ blocks_without_start_or_end_do_no_harm(void **state)
     struct view *v = *state;
     apply(v, "{\"event\":\"block\",\"phase\":\"end\",\"type\":\"text\",\"index\":7}");
     assert_int_equal(v->n_items, 0);
-    apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":7,\"text\":\"x\"}");
+    apply(v,
+          "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":7,\"text\":\"x\"}");
     assert_int_equal(v->n_items, 1);
     apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"text\",\"index\":7}");
     assert_int_equal(v->n_items, 2); /* the first one's end never came */
     assert_true(v->items[0].done);
-    apply(v, "{\"event\":\"result\",\"subtype\":\"success\",\"exit\":\"completed\",\"text\":\"done\"}");
+    apply(
+        v,
+        "{\"event\":\"result\",\"subtype\":\"success\",\"exit\":\"completed\",\"text\":\"done\"}");
     assert_true(v->items[1].done);
     assert_false(v->running);
     assert_string_equal(v->last_answer, "done");
@@ -61,28 +66,35 @@ static void
 a_tool_goes_through_its_states(void **state)
 {
     struct view *v = *state;
-    apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"tool_use\",\"index\":1,\"tool_use_id\":\"t\",\"name\":\"Bash\"}");
-    apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"tool_use\",\"index\":1,\"text\":\"{\\\"command\\\":\"}");
+    apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"tool_use\",\"index\":1,\"tool_"
+             "use_id\":\"t\",\"name\":\"Bash\"}");
+    apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"tool_use\",\"index\":1,\"text\":"
+             "\"{\\\"command\\\":\"}");
     assert_int_equal(v->items[0].state, TOOL_WAITING);
     assert_int_equal(v->items[0].bytes, 11);
     apply(v, "{\"event\":\"block\",\"phase\":\"end\",\"type\":\"tool_use\",\"index\":1}");
     assert_false(v->items[0].done);
-    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"t\",\"name\":\"Bash\",\"what\":\"make\",\"state\":\"waiting\"}");
+    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"t\",\"name\":\"Bash\",\"what\":"
+             "\"make\",\"state\":\"waiting\"}");
     assert_int_equal(v->n_items, 1);
     assert_int_equal(v->n_acts, 1);
-    apply(v, "{\"event\":\"perm_ask\",\"id\":3,\"tool_use_id\":\"t\",\"tool\":\"Bash\",\"command\":\"make\"}");
+    apply(v, "{\"event\":\"perm_ask\",\"id\":3,\"tool_use_id\":\"t\",\"tool\":\"Bash\",\"command\":"
+             "\"make\"}");
     assert_int_equal(v->items[0].state, TOOL_ASKING);
     assert_int_equal(v->acts[0].state, TOOL_ASKING);
     apply(v, "{\"event\":\"perm_decided\",\"ask_id\":3,\"tool_use_id\":\"t\",\"allowed\":true}");
     assert_int_equal(v->n_asks, 0);
     now.mono_us += 4000000;
-    apply(v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"t\",\"state\":\"running\",\"output\":\"cc x.c\",\"bytes\":9}");
+    apply(v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"t\",\"state\":\"running\","
+             "\"output\":\"cc x.c\",\"bytes\":9}");
     assert_int_equal(v->acts[0].started_ms, now.mono_us / 1000);
     assert_string_equal(v->acts[0].last_line, "cc x.c");
-    apply(v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"t\",\"state\":\"done\",\"output\":\"all\",\"elapsed_ms\":5}");
+    apply(v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"t\",\"state\":\"done\",\"output\":"
+             "\"all\",\"elapsed_ms\":5}");
     assert_true(v->items[0].done);
     assert_string_equal(buf_cstr(&v->items[0].text), "all");
-    apply(v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"t\",\"state\":\"running\",\"output\":\"late\"}");
+    apply(v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"t\",\"state\":\"running\","
+             "\"output\":\"late\"}");
     assert_int_equal(v->items[0].state, TOOL_DONE);
     assert_int_equal(v->acts[0].state, TOOL_DONE);
 }
@@ -91,15 +103,19 @@ static void
 what_never_ended_is_cancelled_with_the_run(void **state)
 {
     struct view *v = *state;
-    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Bash\",\"state\":\"running\"}");
+    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Bash\",\"state\":"
+             "\"running\"}");
     apply(v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"b\",\"tool\":\"Bash\"}");
-    apply(v, "{\"event\":\"perm_ask\",\"id\":2,\"tool_use_id\":\"c\",\"tool\":\"Bash\",\"agent\":\"explore\"}");
-    apply(v, "{\"event\":\"result\",\"subtype\":\"error_during_execution\",\"exit\":\"aborted_tools\",\"is_error\":true}");
+    apply(v, "{\"event\":\"perm_ask\",\"id\":2,\"tool_use_id\":\"c\",\"tool\":\"Bash\",\"agent\":"
+             "\"explore\"}");
+    apply(v, "{\"event\":\"result\",\"subtype\":\"error_during_execution\",\"exit\":\"aborted_"
+             "tools\",\"is_error\":true}");
     assert_int_equal(v->items[0].state, TOOL_CANCELLED);
     assert_int_equal(v->acts[0].state, TOOL_CANCELLED);
     assert_int_equal(v->n_asks, 1); /* the other agent still waits */
     assert_int_equal(v->asks[0].id, 2);
-    assert_string_equal(buf_cstr(&v->items[v->n_items - 1].text), "interrupted: what was done is kept");
+    assert_string_equal(buf_cstr(&v->items[v->n_items - 1].text),
+                        "interrupted: what was done is kept");
     apply(v, "{\"event\":\"closed\"}");
     assert_int_equal(v->n_asks, 0);
     assert_true(v->closed);
@@ -110,12 +126,14 @@ an_exit_is_said_once(void **state)
 {
     struct view *v = *state;
     apply(v, "{\"event\":\"user\",\"text\":\"x\"}");
-    apply(v, "{\"event\":\"result\",\"subtype\":\"error_max_turns\",\"exit\":\"max_turns\",\"is_error\":true}");
+    apply(v, "{\"event\":\"result\",\"subtype\":\"error_max_turns\",\"exit\":\"max_turns\",\"is_"
+             "error\":true}");
     assert_int_equal(v->items[1].kind, ITEM_ERROR);
     assert_string_equal(buf_cstr(&v->items[1].text), "stopped: max turns");
     apply(v, "{\"event\":\"user\",\"text\":\"y\"}");
     apply(v, "{\"event\":\"error\",\"err\":{\"number\":6,\"text\":\"boom\"}}");
-    apply(v, "{\"event\":\"result\",\"subtype\":\"error_during_execution\",\"exit\":\"model_error\",\"is_error\":true}");
+    apply(v, "{\"event\":\"result\",\"subtype\":\"error_during_execution\",\"exit\":\"model_"
+             "error\",\"is_error\":true}");
     assert_int_equal(v->n_items, 4);
 }
 
@@ -124,7 +142,8 @@ asks_queue_up_in_order(void **state)
 {
     struct view *v = *state;
     for (int i = 1; i <= 3; i++)
-        applyf(v, "{\"event\":\"perm_ask\",\"id\":%d,\"tool_use_id\":\"t%d\",\"tool\":\"Bash\"}", i, i);
+        applyf(v, "{\"event\":\"perm_ask\",\"id\":%d,\"tool_use_id\":\"t%d\",\"tool\":\"Bash\"}", i,
+               i);
     assert_int_equal(v->asks[0].id, 1);
     uint64_t serial = v->asks[1].serial;
     apply(v, "{\"event\":\"perm_decided\",\"ask_id\":1,\"tool_use_id\":\"t1\"}");
@@ -145,11 +164,14 @@ clearing_empties_all(void **state)
     struct view *v = *state;
     apply(v, "{\"event\":\"user\",\"text\":\"x\"}");
     say(v, "y");
-    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Bash\",\"state\":\"running\"}");
-    apply(v, "{\"event\":\"task\",\"json\":\"{\\\"todos\\\":[{\\\"content\\\":\\\"c\\\",\\\"status\\\":\\\"in_progress\\\"}]}\"}");
+    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Bash\",\"state\":"
+             "\"running\"}");
+    apply(v, "{\"event\":\"task\",\"json\":\"{\\\"todos\\\":[{\\\"content\\\":\\\"c\\\","
+             "\\\"status\\\":\\\"in_progress\\\"}]}\"}");
     assert_int_equal(v->n_todos, 1);
     assert_int_equal(v->todos[0].state, TODO_ACTIVE);
-    apply(v, "{\"event\":\"session\",\"id\":\"s2\",\"model\":\"m\",\"mode\":\"plan\",\"cleared\":true,\"context_window\":5}");
+    apply(v, "{\"event\":\"session\",\"id\":\"s2\",\"model\":\"m\",\"mode\":\"plan\",\"cleared\":"
+             "true,\"context_window\":5}");
     assert_int_equal(v->n_items, 0);
     assert_int_equal(v->n_acts, 0);
     assert_int_equal(v->n_todos, 0);
@@ -164,8 +186,10 @@ sub_agents_stay_out_of_the_transcript(void **state)
 {
     struct view *v = *state;
     apply(v, "{\"event\":\"user\",\"text\":\"x\",\"agent\":\"sub\"}");
-    apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"text\":\"t\",\"agent\":\"sub\"}");
-    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Grep\",\"state\":\"running\",\"agent\":\"sub\"}");
+    apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"text\":\"t\",\"agent\":"
+             "\"sub\"}");
+    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Grep\",\"state\":"
+             "\"running\",\"agent\":\"sub\"}");
     apply(v, "{\"event\":\"result\",\"exit\":\"completed\",\"agent\":\"sub\"}");
     assert_int_equal(v->n_items, 0);
     assert_int_equal(v->n_acts, 1);
@@ -178,8 +202,10 @@ static void
 retries_share_a_line(void **state)
 {
     struct view *v = *state;
-    apply(v, "{\"event\":\"retry\",\"attempt\":1,\"max_attempts\":10,\"delay_ms\":2000,\"err\":{\"number\":6,\"text\":\"busy\"}}");
-    apply(v, "{\"event\":\"retry\",\"attempt\":2,\"max_attempts\":10,\"delay_ms\":4000,\"err\":{\"number\":6,\"text\":\"busy\"}}");
+    apply(v, "{\"event\":\"retry\",\"attempt\":1,\"max_attempts\":10,\"delay_ms\":2000,\"err\":{"
+             "\"number\":6,\"text\":\"busy\"}}");
+    apply(v, "{\"event\":\"retry\",\"attempt\":2,\"max_attempts\":10,\"delay_ms\":4000,\"err\":{"
+             "\"number\":6,\"text\":\"busy\"}}");
     assert_int_equal(v->n_items, 1);
     assert_string_equal(buf_cstr(&v->items[0].text), "retry 2 of 10: busy");
     assert_int_equal(v->retry_at_ms, now.mono_us / 1000 + 4000);
@@ -259,6 +285,35 @@ noise_does_no_harm(void **state)
     view_apply(v, e);
 }
 
+static void
+an_edited_call_asks_again(void **state)
+{
+    struct view *v = *state;
+    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"t\",\"name\":\"Bash\",\"state\":"
+             "\"running\"}");
+    apply(v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\"}");
+    apply(v, "{\"event\":\"perm_decided\",\"ask_id\":1,\"tool_use_id\":\"t\",\"allowed\":false,"
+             "\"decision\":{\"decision\":"
+             "\"ask\",\"findings\":[{\"layer\":\"L2\",\"decision\":\"ask\",\"reason\":\"of the "
+             "old\"}]}}");
+    apply(v, "{\"event\":\"perm_ask\",\"id\":2,\"tool_use_id\":\"t\",\"tool\":\"Bash\"}");
+    assert_int_equal(v->n_asks, 1);
+    assert_int_equal(v->items[0].state, TOOL_ASKING);
+    assert_null(v->items[0].summary);
+    assert_int_equal(v->acts[0].state, TOOL_ASKING);
+}
+
+static void
+the_models_short_name_is_shown(void **state)
+{
+    struct view *v = *state;
+    apply(v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"claude-opus-5-5\",\"model_shown\":"
+             "\"opus-5.5\"}");
+    assert_string_equal(v->model, "opus-5.5");
+    apply(v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"local-model\"}");
+    assert_string_equal(v->model, "local-model");
+}
+
 int
 main(void)
 {
@@ -274,6 +329,8 @@ main(void)
         T(sub_agents_stay_out_of_the_transcript),
         T(retries_share_a_line),
         T(memory_is_bounded),
+        T(an_edited_call_asks_again),
+        T(the_models_short_name_is_shown),
         T(noise_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
