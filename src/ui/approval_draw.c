@@ -6,6 +6,7 @@
 #include "ui/diffview.h"
 #include "ui/fmt.h"
 
+#define SHORT 6                      /* rows of a pane whose keys get no second row */
 #define WHOLE_MAX ((size_t)64 << 10) /* bytes of a text shown in full by `w` */
 
 /* A pane being drawn: a head and a foot that stay, and in between what stays and what scrolls. */
@@ -145,38 +146,40 @@ key(struct flow *f, const char *k, const char *what, const char *between)
     if (f->text.len)
         flow_add(f, ST_TEXT, str_from(between));
     flow_add(f, ST_KEY, str_from(k));
+    if (!what)
+        return;
     flow_add(f, ST_DIM, STR(" "));
     flow_add(f, ST_TEXT, str_from(what));
 }
 
 static void
-main_keys(const struct sheet *s, struct flow *f, const char *between)
+main_keys(const struct sheet *s, struct flow *f, const char *between, bool brief)
 {
-    key(f, "y", "once", between);
+    key(f, "y", brief ? NULL : "once", between);
     if (approval_can_always(s->a, s->ask))
-        key(f, "a", "always", between);
-    key(f, "n", "no", between);
-    key(f, "w", s->a->why ? "less" : "why", between);
+        key(f, "a", brief ? NULL : "always", between);
+    key(f, "n", brief ? NULL : "no", between);
+    key(f, "w", brief ? NULL : s->a->why ? "less" : "why", between);
     if (approval_can_edit(s->ask))
-        key(f, "e", "edit", between);
+        key(f, "e", brief ? NULL : "edit", between);
 }
 
 static void
-keys_flow(const struct sheet *s, struct flow *f, const char *between)
+keys_flow(const struct sheet *s, struct flow *f, const char *between, bool brief)
 {
     if (!s->focus) {
-        key(f, "Alt+3", "to answer", between);
+        key(f, "Alt+3", brief ? NULL : "to answer", between);
     } else if (s->a->typing_reason) {
         key(f, "Enter", "says no", between);
         key(f, "Esc", "back", between);
     } else if (s->a->editing) {
-        key(f, "Enter", "runs this once", between);
+        key(f, "Enter", "checks this", between);
         key(f, "Esc", "back", between);
     } else if (s->a->confirm_always) {
         key(f, "Enter", "saves and allows", between);
         key(f, "Esc", "back", between);
     } else {
-        main_keys(s, f, between);
+        main_keys(s, f, between, brief);
     }
 }
 
@@ -196,10 +199,14 @@ foot_lines(struct sheet *s)
         }
         flow_wrap(&f, &s->foot, &(struct indent){.width = s->w});
     }
-    keys_flow(s, &f, "  ");
+    keys_flow(s, &f, "  ", false);
     if (flow_width(&f) > s->w) {
         flow_clear(&f);
-        keys_flow(s, &f, " ");
+        keys_flow(s, &f, " ", false);
+    }
+    if (flow_width(&f) > s->w && s->h < SHORT) {
+        flow_clear(&f);
+        keys_flow(s, &f, " ", true);
     }
     flow_wrap(&f, &s->foot, &(struct indent){.width = s->w});
     flow_release(&f);
@@ -309,10 +316,25 @@ draw_more(const struct sheet *s, struct canvas *c, struct rect r, int y, int row
     buf_release(&b);
 }
 
+/* One row for all of it: the keys, then what they would answer. */
+static void
+draw_row_only(struct sheet *s, struct canvas *c, struct rect r)
+{
+    const char *prefix;
+    struct str text = ask_text(s->ask, &prefix);
+    int x = canvas_text(c, r, 0, 0, ST_KEY, s->focus ? STR("y n ") : STR("Alt+3 "));
+    s->w = r.w - x;
+    if (s->w < 1)
+        return;
+    s->a->folded = true;
+    (void)text_rows(&s->top, text, str_from(prefix), s->w, 1, s->ascii);
+    lines_draw(&s->top, 0, c, (struct rect){r.x + x, r.y, s->w, 1}, 0, 0);
+}
+
 static void
 draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
 {
-    int head = s->h >= 3;
+    int head = s->h >= 4;
     s->a->folded = false; /* the longest foot first: making it again below never needs more rows */
     foot_lines(s);
     int foot = (int)s->foot.n < s->h - head ? (int)s->foot.n : s->h - head;
@@ -324,7 +346,15 @@ draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
     if (s->a->folded) {
         lines_clear(&s->foot);
         foot_lines(s);
-        foot = (int)s->foot.n < foot ? (int)s->foot.n : foot;
+        int spare = foot - (int)s->foot.n;
+        if (spare > 0) { /* without "always" there is a row more */
+            foot -= spare;
+            rows += spare;
+            lines_clear(&s->top);
+            lines_clear(&s->scroll);
+            make_body(s, rows);
+            s->a->folded = true;
+        }
     }
     int top = (int)s->top.n < rows ? (int)s->top.n : rows, room = rows - top;
     s->a->max_scroll = (int)s->scroll.n > room ? (int)s->scroll.n - room : 0;
@@ -366,7 +396,10 @@ approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct
     lines_init(&s.top);
     lines_init(&s.scroll);
     lines_init(&s.foot);
-    draw_sheet(&s, c, r);
+    if (r.h == 1 && !a->typing_reason && !a->editing && !a->confirm_always)
+        draw_row_only(&s, c, r);
+    else
+        draw_sheet(&s, c, r);
     lines_release(&s.top);
     lines_release(&s.scroll);
     lines_release(&s.foot);

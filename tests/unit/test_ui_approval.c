@@ -75,8 +75,10 @@ ask(int id, const char *command, const char *findings, const char *rules)
     buf_clear(&b);
     json_quote(&b, str_from(command));
     buf_addf(&line,
-             "{\"event\":\"perm_ask\",\"id\":%d,\"tool_use_id\":\"t%d\",\"tool\":\"Bash\",\"command\":%s,\"input\":%s,"
-             "\"rules\":%s,\"rules_file\":\"/p/.yare/settings.local.json\",\"decision\":{\"decision\":\"ask\",\"liftable_by\":"
+             "{\"event\":\"perm_ask\",\"id\":%d,\"tool_use_id\":\"t%d\",\"tool\":\"Bash\","
+             "\"command\":%s,\"input\":%s,"
+             "\"rules\":%s,\"rules_file\":\"/p/.yare/"
+             "settings.local.json\",\"decision\":{\"decision\":\"ask\",\"liftable_by\":"
              "\"person\",\"findings\":%s}}",
              id, id, buf_cstr(&b), buf_cstr(&input), rules, findings);
     apply(&v, buf_cstr(&line));
@@ -85,8 +87,11 @@ ask(int id, const char *command, const char *findings, const char *rules)
     buf_release(&line);
 }
 
-#define RM "[{\"layer\":\"L1\",\"decision\":\"ask\",\"reason\":\"destructive\",\"part\":\"rm -rf build\"}," \
-    "{\"layer\":\"rules\",\"decision\":\"allow\",\"rule\":\"Bash(make:*)\",\"file\":\"/p/.yare/settings.json\",\"line\":7," \
+#define RM                                                                                         \
+    "[{\"layer\":\"L1\",\"decision\":\"ask\",\"reason\":\"destructive\",\"part\":\"rm -rf "        \
+    "build\"},"                                                                                    \
+    "{\"layer\":\"rules\",\"decision\":\"allow\",\"rule\":\"Bash(make:*)\",\"file\":\"/p/.yare/"   \
+    "settings.json\",\"line\":7,"                                                                  \
     "\"reason\":\"allowed\",\"part\":\"make\"}]"
 
 static void
@@ -109,7 +114,8 @@ the_answer_goes_to_what_is_shown(void **state)
     assert_int_equal(op->perm.answer, PERM_ANSWER_ONCE);
     assert_null(op->perm.edited_input);
     op_free(op);
-    assert_int_equal(a.shown, 3); /* answered ones are not shown again though the engine has not said so */
+    assert_int_equal(a.shown,
+                     3); /* answered ones are not shown again though the engine has not said so */
     struct buf b;
     buf_init(&b, 100);
     approval_title(&a, &v, &b);
@@ -175,7 +181,8 @@ without_a_request_keys_pass(void **state)
     draw();
     apply(&v, "{\"event\":\"perm_decided\",\"ask_id\":1}");
     now += 1000;
-    assert_null(approval_key(&a, &v, 'y', STR(""), now, &used)); /* decided elsewhere before the pane was drawn */
+    assert_null(approval_key(&a, &v, 'y', STR(""), now,
+                             &used)); /* decided elsewhere before the pane was drawn */
     draw();
     assert_shows(&c, "nothing waits");
 }
@@ -275,7 +282,8 @@ a_command_can_be_edited(void **state)
     assert_null(approval_key(&a, &v, YK_PASTE, STR("nice "), now, &used));
     struct op *op = press(YK_ENTER);
     assert_int_equal(op->perm.answer, PERM_ANSWER_ONCE);
-    assert_string_equal(op->perm.edited_input, "{\"command\":\"nice make test\",\"description\":\"d\\\"q\"}");
+    assert_string_equal(op->perm.edited_input,
+                        "{\"command\":\"nice make test\",\"description\":\"d\\\"q\"}");
     op_free(op);
     ask(2, "ls", "[]", "[]");
     press_none('e');
@@ -373,7 +381,9 @@ many_parts_are_counted(void **state)
     buf_init(&f, BUF_MAX);
     buf_init(&cmd, BUF_MAX);
     for (int i = 0; i < 40; i++) {
-        buf_addf(&f, "%s{\"layer\":\"L1\",\"decision\":\"ask\",\"reason\":\"r\",\"part\":\"rm %d\"}", i ? "," : "[", i);
+        buf_addf(&f,
+                 "%s{\"layer\":\"L1\",\"decision\":\"ask\",\"reason\":\"r\",\"part\":\"rm %d\"}",
+                 i ? "," : "[", i);
         buf_addf(&cmd, "%srm %d", i ? "; " : "", i);
     }
     buf_addc(&f, ']');
@@ -410,7 +420,8 @@ commands_cannot_lie(void **state)
     (void)state;
     struct buf b;
     buf_init(&b, BUF_MAX);
-    strict_visible(&b, STR("a\r\nb\xE2\x80\x8D\x63\xCC\x81\x1b[0m\xE2\x80\xAE\xC2\xA0\xEF\xB8\x8F"));
+    strict_visible(&b,
+                   STR("a\r\nb\xE2\x80\x8D\x63\xCC\x81\x1b[0m\xE2\x80\xAE\xC2\xA0\xEF\xB8\x8F"));
     assert_string_equal(buf_cstr(&b), "a^M\nb<U+200D>c<U+0301>^[[0m<U+202E><U+00A0><U+FE0F>");
     buf_release(&b);
     ask(1, "rm -rf ~\n  ok   rm -rf ~  rules Bash(rm:*)", "[]", "[]");
@@ -427,8 +438,10 @@ static void
 edits_show_their_diff(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Edit\",\"what\":\"src/a.c\",\"input\":\"{}\","
-              "\"diff\":\"@@ -1,2 +1,2 @@\\n-old\\n+new\\n ctx\\n\",\"decision\":{\"decision\":\"ask\",\"findings\":[]}}");
+    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Edit\",\"what\":"
+              "\"src/a.c\",\"input\":\"{}\","
+              "\"diff\":\"@@ -1,2 +1,2 @@\\n-old\\n+new\\n "
+              "ctx\\n\",\"decision\":{\"decision\":\"ask\",\"findings\":[]}}");
     draw();
     assert_shows(&c, "src/a.c");
     assert_shows(&c, "- old");
@@ -461,6 +474,29 @@ no_size_is_too_small(void **state)
         }
 }
 
+static void
+the_smallest_panes_say_what_is_asked(void **state)
+{
+    (void)state;
+    ask(7, "rm -rf build && make", RM, "[\"Bash(rm -rf build)\"]");
+    canvas_resize(&c, 20, 3);
+    draw();
+    assert_shows(&c, "$ rm -rf b");
+    assert_shows(&c, "ask  rm -rf build");
+    assert_shows(&c, "y n w e");
+    canvas_resize(&c, 10, 1);
+    draw();
+    assert_shows(&c, "y n $ r");
+    press_none('a');
+    assert_false(a.confirm_always);
+    canvas_resize(&c, 10, 2);
+    draw();
+    assert_shows(&c, "$ rm ");
+    assert_shows(&c, "y n w e");
+    canvas_resize(&c, 1, 1);
+    draw();
+}
+
 int
 main(void)
 {
@@ -483,6 +519,7 @@ main(void)
         T(commands_cannot_lie),
         T(edits_show_their_diff),
         T(no_size_is_too_small),
+        T(the_smallest_panes_say_what_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
