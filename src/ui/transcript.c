@@ -380,7 +380,10 @@ transcript_search(struct transcript *t, const struct view *v, struct str needle,
 {
     if (!ready(t, v) || !needle.len)
         return false;
-    struct place at = t->searching ? t->found : (struct place){t->top.no, dir > 0 ? -1 : 1 << 30};
+    /* what is seen is looked at first, in both directions */
+    struct place at = t->searching ? t->found
+                      : (dir > 0)  ? (struct place){t->top.no, -1}
+                                   : (struct place){t->last, 1 << 30};
     size_t i = index_of(v, at.no);
     for (;;) {
         int line = item_holds(&v->items[i], needle) ? line_with(t, v, i, needle, at.line, dir) : -1;

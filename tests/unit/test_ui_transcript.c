@@ -87,11 +87,13 @@ a_growing_text_counts_as_new(void **state)
 {
     (void)state;
     paragraphs(50);
-    apply(&v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":3,\"text\":\"grows\"}");
+    apply(&v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":3,\"text\":"
+              "\"grows\"}");
     draw(false);
     transcript_scroll(t, &v, -5);
     draw(false);
-    apply(&v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":3,\"text\":\"\\n\\nmore\\n\\nlines\"}");
+    apply(&v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":3,\"text\":"
+              "\"\\n\\nmore\\n\\nlines\"}");
     draw(false);
     assert_shows(&c, "4 new");
     transcript_scroll(t, &v, 5);
@@ -194,9 +196,11 @@ static void
 folds_open_in_place(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"a.c\",\"state\":\"done\","
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"a."
+              "c\",\"state\":\"done\","
               "\"summary\":\"3 lines\",\"output\":\"l1\\nl2\\nl3\"}");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"b\",\"name\":\"Bash\",\"what\":\"ls\",\"state\":\"done\","
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"b\",\"name\":\"Bash\",\"what\":"
+              "\"ls\",\"state\":\"done\","
               "\"output\":\"f1\\nf2\"}");
     draw(true);
     assert_shows(&c, "  Read a.c  3 lines\n  Bash ls\n    f1\n    f2");
@@ -225,7 +229,9 @@ an_opened_fold_stays_in_sight(void **state)
     for (int i = 0; i < 60; i++)
         buf_addf(&b, "line %d\\n", i);
     paragraphs(20);
-    applyf(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"big.c\",\"state\":\"done\",\"output\":\"%s\"}",
+    applyf(&v,
+           "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"big."
+           "c\",\"state\":\"done\",\"output\":\"%s\"}",
            buf_cstr(&b));
     buf_release(&b);
     draw(true);
@@ -292,6 +298,18 @@ search_finds_lines(void **state)
 }
 
 static void
+search_begins_with_what_is_seen(void **state)
+{
+    (void)state;
+    paragraphs(100);
+    draw(false);
+    assert_true(transcript_search(t, &v, STR("paragraph 098"), -1));
+    draw(false);
+    assert_shows(&c, "paragraph 098");
+    assert_shows(&c, "paragraph 099");
+}
+
+static void
 old_items_go_without_a_jump(void **state)
 {
     (void)state;
@@ -329,7 +347,8 @@ any_size_will_do(void **state)
     (void)state;
     apply(&v, "{\"event\":\"user\",\"text\":\"hi 日本 there\"}");
     say(&v, "# T\n\n- a\n\n|a|b|\n|---|---|\n|日本語|2|\n\n```c\nx\n```");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Edit\",\"what\":\"日本語.c\",\"state\":\"failed\",\"is_diff\":true,"
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Edit\",\"what\":"
+              "\"日本語.c\",\"state\":\"failed\",\"is_diff\":true,"
               "\"output\":\"@@ -1 +1 @@\\n-a\\n+b\\n\"}");
     for (int w = 1; w < 30; w++)
         for (int h = 1; h < 6; h++) {
@@ -358,6 +377,7 @@ main(void)
         T(an_opened_fold_stays_in_sight),
         T(prompts_are_jumped_to),
         T(search_finds_lines),
+        T(search_begins_with_what_is_seen),
         T(old_items_go_without_a_jump),
         T(any_size_will_do),
     };
