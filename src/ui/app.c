@@ -283,6 +283,25 @@ loop(struct app *a)
     }
 }
 
+/* Where the last ANSWER_LINES rows of a text begin on a screen of this width. */
+static size_t
+tail_start(struct str s, int width)
+{
+    size_t from = s.len, row = 0;
+    for (int rows = 1; from > 0; from--) {
+        unsigned char c = (unsigned char)s.ptr[from - 1];
+        row = c == '\n' ? 0 : row + ((c & 0xC0) != 0x80);
+        bool full = width > 0 && row > (size_t)width;
+        if ((c == '\n' || full) && ++rows > ANSWER_LINES)
+            break;
+        if (full)
+            row = 1;
+    }
+    while (from < s.len && ((unsigned char)s.ptr[from] & 0xC0) == 0x80)
+        from++;
+    return from;
+}
+
 /* The last lines of the last answer, and how to come back, on the normal screen. */
 static void
 say_goodbye(const struct app *a)
@@ -290,11 +309,7 @@ say_goodbye(const struct app *a)
     struct buf b;
     buf_init(&b, (size_t)1 << 20);
     struct str answer = str_trim(str_from(a->view.last_answer));
-    size_t from = answer.len;
-    for (int lines = 0; from > 0; from--) {
-        if (answer.ptr[from - 1] == '\n' && ++lines == ANSWER_LINES)
-            break;
-    }
+    size_t from = tail_start(answer, a->canvas.w);
     if (answer.len) {
         if (from)
             buf_adds(&b, "[...]\n");

@@ -76,6 +76,8 @@ look(struct app *a, const struct event *ev)
     case EV_RESULT:
         a->submitted = false;
         app_queue_clear(a);
+        if (strcmp(a->note, INTERRUPTING) == 0)
+            a->note_until_ms = 0;
         call(a);
         break;
     case EV_PERM_ASK:

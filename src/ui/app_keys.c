@@ -16,7 +16,7 @@ app_interrupt(struct app *a)
 {
     if (a->engine)
         engine_cancel(a->engine, CANCEL_USER);
-    app_note(a, "interrupting");
+    app_note(a, INTERRUPTING);
 }
 
 static void
@@ -76,6 +76,7 @@ ctrl_c(struct app *a, int64_t now)
     } else {
         a->ctrl_c_ms = now;
         app_note(a, "Ctrl+C again quits");
+        a->note_until_ms = now + TWICE_MS; /* no longer than it is true */
         return;
     }
     a->ctrl_c_ms = 0;

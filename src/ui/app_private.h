@@ -20,6 +20,7 @@ enum line_mode { LINE_PROMPT, LINE_SEARCH, LINE_HISTORY };
 #define TWICE_MS 1000      /* Ctrl+C twice, Esc twice */
 #define TRUST_HOLD_MS 400  /* a `y` that another letter follows this soon is the start of a word */
 #define NOTE_MS 4000
+#define INTERRUPTING "interrupting" /* the note until the turn has ended */
 
 struct app {
     const struct app_options *o;

@@ -129,6 +129,7 @@ app_submit(struct app *a)
     buf_init(&b, BUF_MAX);
     input_expand(&a->input, &b);
     if (str_trim(buf_str(&b)).len) {
+        a->note_until_ms = 0; /* what was said to the last key is over */
         if (a->engine && !history_add(&a->history, buf_str(&b), &err))
             app_note(a, "%s", err.text);
         input_clear(&a->input);

@@ -91,6 +91,17 @@ overlay_rect(const struct canvas *c)
     return (struct rect){(c->w - w) / 2, (c->h - h) / 2, w, h};
 }
 
+/* Which rows are seen, on the lower border. */
+static void
+draw_place(const struct overlay *o, struct canvas *c, struct rect r, int last)
+{
+    struct buf b;
+    buf_init(&b, 128);
+    buf_addf(&b, " %d to %d of %d ", o->scroll + 1, last, o->rows);
+    canvas_text(c, r, r.w - 2 - text_width(buf_str(&b)), r.h - 1, ST_DIM, buf_str(&b));
+    buf_release(&b);
+}
+
 void
 overlay_draw(struct overlay *o, struct canvas *c, bool ascii)
 {
@@ -112,7 +123,6 @@ overlay_draw(struct overlay *o, struct canvas *c, bool ascii)
     o->rows = row;
     o->seen = in.h > 0 ? in.h : 1;
     if (framed && row > in.h)
-        canvas_textf(c, r, r.w - 16, r.h - 1, ST_DIM, " %d to %d of %d ", o->scroll + 1,
-                     o->scroll + in.h < row ? o->scroll + in.h : row, row);
+        draw_place(o, c, r, o->scroll + in.h < row ? o->scroll + in.h : row);
     canvas_cursor(c, -1, -1);
 }
