@@ -55,8 +55,10 @@ audit_append(const char *path, const struct audit_entry *e, struct err *err)
     struct buf line;
     buf_init(&line, BUF_MAX);
     write_entry(e, &line);
-    ok = fs_write_all(fd, buf_str(&line), err);
-    close(fd);
+    ok = buf_full(&line) ? err_set(err, ERR_LIMIT, "an entry is too large")
+                         : fs_write_all(fd, buf_str(&line), err);
+    if (close(fd) != 0 && ok)
+        ok = err_sys(err, errno, "cannot write");
     buf_release(&line);
     return ok ? true : err_wrap(err, "audit log '%s'", path);
 }

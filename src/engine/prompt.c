@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/log.h"
 #include "engine/core.h"
 #include "engine/permit.h"
 #include "perm/rules.h"
@@ -25,6 +24,7 @@ prompt_init(struct prompt *p)
         buf_init(&p->seg[i], BUF_MAX);
     buf_init(&p->tools, BUF_MAX);
     buf_init(&p->memory, MEMORY_MAX);
+    buf_init(&p->left_out, BUF_MAX);
     p->breaks[0] = p->breaks[1] = SIZE_MAX;
 }
 
@@ -35,6 +35,7 @@ prompt_release(struct prompt *p)
         buf_release(&p->seg[i]);
     buf_release(&p->tools);
     buf_release(&p->memory);
+    buf_release(&p->left_out);
 }
 
 size_t
@@ -150,13 +151,20 @@ add_memory_file(struct prompt *p, char *take_path)
     bool found = false;
     buf_init(&b, MEMORY_FILE_MAX);
     if (!fs_read_if(take_path, MEMORY_FILE_MAX, &b, &found, &err)) {
-        log_warn("prompt", "%s", err.text);
+        buf_addf(&p->left_out, "%s%s", p->left_out.len ? "; " : "", err.text);
     } else if (found && str_trim(buf_str(&b)).len &&
                !str_contains(buf_str(&p->memory),
                              buf_str(&b))) { /* AGENTS.md may be a link to CLAUDE.md */
-        buf_addf(&p->memory, "Contents of %s:\n\n", take_path);
-        buf_add_str(&p->memory, buf_str(&b));
-        buf_adds(&p->memory, "\n\n");
+        char *head = xasprintf("Contents of %s:\n\n", take_path);
+        if (p->memory.len + strlen(head) + b.len + 2 > MEMORY_MAX) {
+            buf_addf(&p->left_out, "%s'%s': all instructions together may have %zu bytes",
+                     p->left_out.len ? "; " : "", take_path, MEMORY_MAX);
+        } else {
+            buf_adds(&p->memory, head);
+            buf_add_str(&p->memory, buf_str(&b));
+            buf_adds(&p->memory, "\n\n");
+        }
+        free(head);
     }
     buf_release(&b);
     free(take_path);

@@ -28,6 +28,7 @@ struct prompt {
     size_t breaks[2];  /* indexes in system after which a cache breakpoint stands; SIZE_MAX: none */
     struct buf tools;  /* JSON array */
     struct buf memory; /* the first user-role reminder, or empty */
+    struct buf left_out; /* which instructions are not in it, and why, for the person; or empty */
 };
 void prompt_init(struct prompt *p);
 void prompt_release(struct prompt *p);

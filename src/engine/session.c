@@ -122,7 +122,8 @@ core_save_passport(struct core *c, enum session_status status, const char *last_
     free(p->cwd);
     p->cwd = xstrdup(c->cwd);
     put_text(p->mode, sizeof p->mode, perm_mode_name(c->mode));
-    put_text(p->model, sizeof p->model, c->model);
+    free(p->model);
+    p->model = xstrdup(c->model);
     p->status = status;
     free(p->last_error);
     p->last_error = xstrdup(last_error);

@@ -183,7 +183,11 @@ emit_result(struct engine *e, const struct loop_result *r, struct cancel *turn, 
 static bool
 append_memory(struct core *c, struct err *err)
 {
-    if (c->state.n || !c->prompt.memory.len)
+    if (c->state.n)
+        return true;
+    if (c->prompt.left_out.len)
+        core_notice(c, "instructions were left out: %s", buf_cstr(&c->prompt.left_out));
+    if (!c->prompt.memory.len)
         return true;
     struct message_builder *b = message_builder_new(ROLE_USER);
     message_add_text(b, buf_str(&c->prompt.memory));

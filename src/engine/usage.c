@@ -25,8 +25,7 @@ row_of(struct passport *p, const char *model)
         return &p->usage[p->n_usage - 1];
     struct session_model_usage *r = &p->usage[p->n_usage++];
     memset(r, 0, sizeof *r);
-    size_t len = strlen(model);
-    memcpy(r->model, model, len < sizeof r->model ? len : sizeof r->model - 1);
+    r->model = xstrdup(model);
     return r;
 }
 

@@ -20,6 +20,9 @@ passport_release(struct passport *p)
     for (size_t i = 0; i < p->n_running; i++)
         free(p->running[i]);
     free(p->running);
+    for (size_t i = 0; i < p->n_usage; i++)
+        free(p->usage[i].model);
+    free(p->model);
     free(p->project_root);
     free(p->original_cwd);
     free(p->cwd);
@@ -80,7 +83,7 @@ passport_write(const struct passport *p, struct buf *out)
     write_text(&w, "original_cwd", p->original_cwd);
     write_text(&w, "cwd", p->cwd);
     jw_kcstr(&w, "mode", p->mode);
-    jw_kcstr(&w, "model", p->model);
+    write_text(&w, "model", p->model);
     jw_kcstr(&w, "status", statuses[p->status]);
     write_text(&w, "last_error", p->last_error);
     write_running(&w, p);
@@ -138,7 +141,7 @@ read_usage(const struct cJSON *list, struct passport *p)
     for (const struct cJSON *n = json_first(list); n && p->n_usage < ARRAY_LEN(p->usage);
          n = json_next(n)) {
         struct session_model_usage *u = &p->usage[p->n_usage++];
-        read_array(n, "model", u->model, sizeof u->model);
+        u->model = str_dup(json_str(n, "model"));
         u->input = json_int(n, "input", 0);
         u->output = json_int(n, "output", 0);
         u->cache_read = json_int(n, "cache_read", 0);
@@ -168,7 +171,7 @@ read_members(const struct cJSON *tree, struct passport *p)
     p->original_cwd = read_text(tree, "original_cwd");
     p->cwd = read_text(tree, "cwd");
     read_array(tree, "mode", p->mode, sizeof p->mode);
-    read_array(tree, "model", p->model, sizeof p->model);
+    p->model = read_text(tree, "model");
     p->status = read_status(tree);
     p->last_error = read_text(tree, "last_error");
     read_running(json_at(tree, "running"), p);

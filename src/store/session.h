@@ -38,7 +38,7 @@ bool session_find(const char *data_dir, const char *project_root, const char *id
 /* The passport: everything that follows a session. Saved in the store, rebuilt from the journal when lost. */
 enum session_status { SESSION_IDLE, SESSION_RUNNING, SESSION_ERROR };
 struct session_model_usage {
-    char model[64];
+    char *model;
     int64_t input, output, cache_read, cache_write, requests;
     double cost_usd; /* negative: unknown */
 };
@@ -49,7 +49,7 @@ struct passport {
     int64_t created_ms;
     char *project_root, *original_cwd, *cwd;
     char mode[24];
-    char model[64];
+    char *model;
     enum session_status status;
     char *last_error; /* or NULL */
     char **running;   /* tool_use ids now running */

@@ -505,10 +505,33 @@ test_a_prompt_that_cannot_be_journalled_is_not_sent(void **state)
     rig_end(&r);
 }
 
+static void
+test_instructions_too_large_are_told(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    rig_init(&r);
+    scripted_reply(r.script);
+    scripted_text(r.script, "hello");
+    scripted_end(r.script, STOP_END_TURN);
+    char *file = fs_join(r.root, "CLAUDE.md"), *text = xcalloc(1, 70001);
+    memset(text, 'x', 70000);
+    assert_true(fs_write_atomic(file, str_from(text), 0644, &err));
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "hi");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "CLAUDE.md"));
+    assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    free(file);
+    free(text);
+    rig_end(&r);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instructions_too_large_are_told),
         cmocka_unit_test(test_prompts_run_in_order),
         cmocka_unit_test(test_a_steer_joins_after_the_results),
         cmocka_unit_test(test_a_steer_too_late_is_the_next_prompt),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/context.h"
+#include "engine/usage.h"
 
 static int64_t
 sum_capped(const size_t *lens, size_t n, int64_t cap)
@@ -61,6 +62,27 @@ test_tiers_stand_in_order(void **state)
     assert_non_null(t[0].run);
 }
 
+/* Names of models can be long ("arn:aws:bedrock:..."): each still has one row, and its own. */
+static void
+test_long_model_names_keep_their_row(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/one/the-first-model",
+        "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/one/the-second-model"};
+    struct usage_meter m = {0};
+    struct passport p;
+    passport_init(&p);
+    for (int i = 0; i < 6; i++) {
+        m.running.input = 1;
+        usage_commit(&m, &p, names[i % 2], NULL);
+    }
+    assert_int_equal(p.n_usage, 2);
+    assert_string_equal(p.usage[1].model, names[1]);
+    assert_int_equal(p.usage[0].requests, 3);
+    passport_release(&p);
+}
+
 int
 main(void)
 {
@@ -68,6 +90,7 @@ main(void)
         cmocka_unit_test(test_results_keep_both_limits),
         cmocka_unit_test(test_states_of_the_fill),
         cmocka_unit_test(test_tiers_stand_in_order),
+        cmocka_unit_test(test_long_model_names_keep_their_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

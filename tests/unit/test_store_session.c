@@ -228,7 +228,7 @@ passport_there_and_back(void **state)
     snprintf(p.id, sizeof p.id, "%s", A);
     snprintf(p.user, sizeof p.user, "me");
     snprintf(p.mode, sizeof p.mode, "plan");
-    snprintf(p.model, sizeof p.model, "m");
+    p.model = xstrdup("m");
     p.created_ms = 1767323045678;
     p.project_root = xstrdup("/p\"q");
     p.cwd = xstrdup("/c");
@@ -242,8 +242,8 @@ passport_there_and_back(void **state)
     p.api_ms = 12;
     p.tool_ms = 34;
     p.n_usage = 1;
-    p.usage[0] =
-        (struct session_model_usage){.model = "m", .input = 1LL << 40, .output = 2, .cost_usd = -1};
+    p.usage[0] = (struct session_model_usage){
+        .model = xstrdup("m"), .input = 1LL << 40, .output = 2, .cost_usd = -1};
     p.latch_fast = true;
     p.turns = 9;
     buf_init(&json, 65536);
