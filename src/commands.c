@@ -29,6 +29,7 @@ perm_audit_log(struct setup *s)
 {
     struct session_info *list;
     size_t n;
+    int code = 0;
     struct err err = {0};
     if (!session_list(s->data_dir, s->root, &list, &n, &err))
         return fail(&err, 1);
@@ -39,13 +40,13 @@ perm_audit_log(struct setup *s)
         buf_init(&text, BUF_MAX);
         session_paths_make(s->data_dir, s->root, list[i].id, &paths);
         if (!fs_read_if(paths.audit, BUF_MAX, &text, &found, &err))
-            fail(&err, 1);
+            code = fail(&err, 1);
         fwrite(buf_cstr(&text), 1, text.len, stdout);
         session_paths_release(&paths);
         buf_release(&text);
     }
     session_list_free(list, n);
-    return 0;
+    return code;
 }
 
 static int

@@ -1,10 +1,12 @@
 #include "headless.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -189,13 +191,24 @@ take_signals(struct run *r, int fd)
     }
 }
 
+/* It holds the conversation: for nobody else's eyes. */
+static FILE *
+open_private(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!f && fd >= 0)
+        close(fd);
+    return f;
+}
+
 int
 headless_run(struct engine *e, const struct options *o, const char *prompt, int signal_fd)
 {
     struct run r = {.engine = e, .options = o, .in_open = o->stream_input};
     buf_init(&r.in, BUF_MAX);
-    if (o->events && !(r.events = fopen(o->events, "we"))) {
-        fprintf(stderr, "yare: cannot write '%s'\n", o->events);
+    if (o->events && !(r.events = open_private(o->events))) {
+        fprintf(stderr, "yare: cannot write '%s': %s\n", o->events, strerror(errno));
         return 2;
     }
     if (prompt)
