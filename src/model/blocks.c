@@ -22,7 +22,7 @@ struct stream_blocks *
 stream_blocks_new(void)
 {
     struct stream_blocks *b = xcalloc(1, sizeof *b);
-    buf_init(&b->message_id, 256);
+    buf_init(&b->message_id, BUF_MAX);
     return b;
 }
 
@@ -75,8 +75,8 @@ start_block(struct stream_blocks *b, const struct delta *d)
     buf_init(&g->text, BUF_MAX);
     buf_init(&g->input, BUF_MAX);
     buf_init(&g->signature, BUF_MAX);
-    buf_init(&g->id, 256);
-    buf_init(&g->name, 256);
+    buf_init(&g->id, BUF_MAX);
+    buf_init(&g->name, BUF_MAX);
     buf_add_str(&g->id, d->id);
     buf_add_str(&g->name, d->name);
     buf_add_str(&g->text, d->text);

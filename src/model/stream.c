@@ -54,7 +54,7 @@ within_limits(struct model_stream *s, const struct delta *d, struct err *err)
 {
     if (d->kind == DELTA_RAW)
         return true;
-    s->bytes += d->text.len;
+    s->bytes += d->text.len + d->id.len + d->name.len;
     s->n_blocks += d->kind == DELTA_BLOCK_START;
     if (s->bytes > MODEL_MESSAGE_MAX)
         return err_set(err, ERR_LIMIT, "the answer is larger than %zu MiB: it was broken off",
