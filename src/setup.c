@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "model/catalog.h"
 #include "model/provider.h"
+#include "perm/rules.h"
 #include "store/session.h"
 #include "store/store.h"
 
@@ -208,6 +209,40 @@ model_provider_name(struct setup *s)
     return setup_provider(s, &why);
 }
 
+#define PROBLEMS_SAID 4
+
+static void
+add_problem(struct buf *out, size_t nth, const char *file, int line, const char *text)
+{
+    if (nth < PROBLEMS_SAID)
+        buf_addf(out, "%ssettings: %s:%d %s", nth ? "\n" : "", file, line, text);
+}
+
+/* A deny rule that is not read must not be missed in silence. NULL when all is well; yours. */
+static char *
+settings_problems(struct setup *s)
+{
+    const struct config_problem *list;
+    struct perm_rules rules;
+    struct buf out;
+    size_t n = config_problems(s->config, &list);
+    buf_init(&out, BUF_MAX);
+    for (size_t i = 0; i < n; i++)
+        add_problem(&out, i, list[i].file, list[i].line, list[i].text);
+    perm_rules_init(&rules);
+    perm_rules_load(&rules, s->config);
+    for (size_t i = 0; i < rules.n_problems; i++)
+        add_problem(&out, n + i, rules.problems[i].file, rules.problems[i].line,
+                    rules.problems[i].text);
+    n += rules.n_problems;
+    perm_rules_release(&rules);
+    if (n > PROBLEMS_SAID)
+        buf_addf(&out, "\nand %zu more: yare doctor lists them", n - PROBLEMS_SAID);
+    char *text = n ? xstrdup(buf_cstr(&out)) : NULL;
+    buf_release(&out);
+    return text;
+}
+
 struct engine *
 setup_start(struct setup *s, struct err *err)
 {
@@ -259,5 +294,9 @@ setup_start(struct setup *s, struct err *err)
     cfg.environ = (const char *const *)environ;
     cfg.max_retries = s->max_retries;
     s->wrong_usage = false;
-    return engine_start(&cfg, err);
+    char *problems = settings_problems(s);
+    cfg.notice = problems;
+    struct engine *e = engine_start(&cfg, err);
+    free(problems);
+    return e;
 }

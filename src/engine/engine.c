@@ -69,6 +69,8 @@ engine_main(void *arg)
 {
     struct engine *e = arg;
     core_emit_session(&e->core, false);
+    if (e->notice)
+        core_notice(&e->core, "%s", e->notice);
     if (e->core.resumed)
         resume_replay(&e->core);
     for (;;) {
@@ -146,6 +148,7 @@ free_parts(struct engine *e)
     for (size_t i = 0; i < e->n_steer; i++)
         free(e->steer[i]);
     free(e->steer);
+    free(e->notice);
     for (size_t i = 0; i < e->n_ids; i++)
         free(e->ids[i]);
     free(e->ids);
@@ -191,6 +194,7 @@ engine_start(const struct engine_config *cfg, struct err *err)
     ok = ok && open_session(e, cfg, err);
     if (ok)
         engine_publish_id(e);
+    e->notice = cfg->notice ? xstrdup(cfg->notice) : NULL;
     if (ok && start_thread(e, err))
         return e;
     free_parts(e);

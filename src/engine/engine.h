@@ -78,6 +78,7 @@ struct engine_config {
     const char *const *environ; /* the program's own environment; children get a whitelist of it */
     int max_retries;            /* of one request; -1: 10 */
     int max_tokens;             /* 0: the catalogue's */
+    const char *notice;         /* the first EV_NOTICE, such as what is wrong with settings; NULL */
     const struct engine_seams
         *seams; /* what floors above and tests put in; NULL: the built-in ones */
 };

@@ -28,6 +28,7 @@ struct engine {
     struct waker wake;
     struct cancel *cancel;    /* the session's token */
     _Atomic(const char *) id; /* of the session, one of ids[] */
+    char *notice;             /* said once the engine runs, or NULL */
 
     pthread_mutex_t lock; /* guards up to the next part */
     struct op **inbox;

@@ -98,4 +98,19 @@ def standard_streams():
         w.close()
 
 
-main(a_block_left_open_at_the_end, ids_that_may_not_go_back, killed_before_the_answer, standard_streams)
+def settings_that_cannot_be_read():
+    """Said in words, since a deny rule may be among them; the run goes on."""
+    w = World()
+    path = w.home + "/.config/yare/settings.json"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    for text, word in (('{"permissions": {', "ignored until it is mended"), ('{"permissions": {"deny": "Read"}}', "permissions.deny"),
+                       ('{"permissions": {"deny": ["Bash("]}}', "Bash("), ("[1]", "JSON object"),
+                       ('{"x": "%s"}' % ("a" * (10 << 20)), "settings.json"), ("[" * 100000, "settings.json")):
+        with open(path, "w") as f:
+            f.write(text)
+        run = w.print_mode("help", "--provider", "offline")
+        check(run.returncode == 0 and word in run.stderr, text[:40], run.returncode, run.stderr)
+    w.close()
+
+
+main(settings_that_cannot_be_read, a_block_left_open_at_the_end, ids_that_may_not_go_back, killed_before_the_answer, standard_streams)
