@@ -355,7 +355,7 @@ app_run(const struct app_options *o)
     app_init(&a, o);
     app_paint(&a);
     start_engine(&a);
-    a.dirty = true;
+    a.paint_ms = 0; /* the frame with the engine's first word does not wait for the cap */
     loop(&a);
     term_close();
     stop_engine(&a);
