@@ -303,6 +303,32 @@ fs_normalize(const char *base, const char *path)
     return buf_take(&out);
 }
 
+/* Where the link at `path` points, seen from its folder; yours, NULL when it is none. */
+static char *
+link_target(const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n <= 0)
+        return NULL;
+    target[n] = '\0';
+    char *dir = fs_dirname(path), *next = fs_join(dir, target);
+    free(dir);
+    return next;
+}
+
+/* "/name" before what is there. */
+static void
+prepend(struct buf *tail, const char *name)
+{
+    struct buf joined;
+    buf_init(&joined, tail->max);
+    buf_addf(&joined, "/%s", name);
+    buf_add_str(&joined, buf_str(tail));
+    buf_release(tail);
+    *tail = joined;
+}
+
 char *
 fs_resolve(const char *path, struct err *err)
 {
@@ -323,27 +349,18 @@ fs_resolve(const char *path, struct err *err)
             goto out;
         }
         /* A dangling link still says where a write would land. */
-        char target[PATH_MAX];
-        ssize_t n = readlink(head, target, sizeof target - 1);
-        char *slash = strrchr(head, '/');
-        if (n > 0) {
+        char *next = link_target(head);
+        if (next) {
+            free(head);
+            head = next;
             if (++links > 40) {
                 err_sys(err, ELOOP, "cannot resolve '%s'", path);
                 goto out;
             }
-            target[n] = '\0';
-            char *dir = fs_dirname(head), *next = fs_join(dir, target);
-            free(dir);
-            free(head);
-            head = next;
             continue;
         }
-        struct buf joined;
-        buf_init(&joined, PATH_MAX);
-        buf_addf(&joined, "/%s", slash + 1);
-        buf_add_str(&joined, buf_str(&tail));
-        buf_release(&tail);
-        tail = joined;
+        char *slash = strrchr(head, '/');
+        prepend(&tail, slash + 1);
         if (slash == head)
             slash++;
         *slash = '\0';

@@ -52,26 +52,20 @@ text_file_mtime(const struct stat *st)
     return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-static bool
-begins(struct str s, const char *bytes, size_t n)
-{
-    return s.len >= n && memcmp(s.ptr, bytes, n) == 0;
-}
-
 enum file_kind
 text_file_kind(struct str head)
 {
-    if (begins(head, "\x89PNG\r\n\x1a\n", 8))
+    if (str_starts(head, "\x89PNG\r\n\x1a\n"))
         return KIND_PNG;
-    if (begins(head, "\xff\xd8\xff", 3))
+    if (str_starts(head, "\xff\xd8\xff"))
         return KIND_JPEG;
-    if (begins(head, "GIF87a", 6) || begins(head, "GIF89a", 6))
+    if (str_starts(head, "GIF87a") || str_starts(head, "GIF89a"))
         return KIND_GIF;
-    if (begins(head, "RIFF", 4) && head.len >= 12 && memcmp(head.ptr + 8, "WEBP", 4) == 0)
+    if (str_starts(head, "RIFF") && head.len >= 12 && memcmp(head.ptr + 8, "WEBP", 4) == 0)
         return KIND_WEBP;
-    if (begins(head, "%PDF-", 5))
+    if (str_starts(head, "%PDF-"))
         return KIND_PDF;
-    if (begins(head, "\xff\xfe", 2) || begins(head, "\xfe\xff", 2))
+    if (str_starts(head, "\xff\xfe") || str_starts(head, "\xfe\xff"))
         return KIND_TEXT;
     size_t n = head.len < HEAD ? head.len : HEAD;
     return n && memchr(head.ptr, '\0', n) ? KIND_BINARY : KIND_TEXT;
@@ -200,9 +194,9 @@ text_file_decode(struct text_file *f)
     f->encoding = TEXT_UTF8;
     f->bom = 0;
     buf_clear(&f->text);
-    if (begins(raw, "\xEF\xBB\xBF", 3)) {
+    if (str_starts(raw, "\xEF\xBB\xBF")) {
         f->bom = 3;
-    } else if (begins(raw, "\xff\xfe", 2) || begins(raw, "\xfe\xff", 2)) {
+    } else if (str_starts(raw, "\xff\xfe") || str_starts(raw, "\xfe\xff")) {
         f->bom = 2;
         f->encoding = raw.ptr[0] == '\xff' ? TEXT_UTF16LE : TEXT_UTF16BE;
     }
