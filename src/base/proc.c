@@ -16,8 +16,8 @@
 
 enum {
     READ_MAX = 256 << 10,
-    KILL_MARGIN_MS =
-        3000, /* what the supervisor may need after the grace before we stop waiting for it */
+    /* what the supervisor may need after the grace before we stop waiting for it */
+    KILL_MARGIN_MS = 3000,
     RUN_GRACE_MS = 500,
     PARTING_MS = 20 /* a supervisor with nothing left to watch ends within that time */
 };

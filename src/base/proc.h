@@ -27,19 +27,22 @@
 struct termios;
 struct proc_spec {
     const char *const *argv; /* argv[0] is looked up on PATH of `env` */
-    const char *const *env;  /* NULL-terminated "K=V"; the child's whole environment; NULL: this program's */
-    const char *cwd;         /* NULL: this program's */
-    struct str stdin_data;   /* given on standard input, then end of file; empty: /dev/null */
-    bool new_session;        /* setsid: always true for tools; no controlling terminal either way */
+    /* NULL-terminated "K=V"; the child's whole environment; NULL: this program's */
+    const char *const *env;
+    const char *cwd;       /* NULL: this program's */
+    struct str stdin_data; /* given on standard input, then end of file; empty: /dev/null */
+    bool new_session;      /* setsid: always true for tools; no controlling terminal either way */
 };
 
 struct proc {
     pid_t supervisor, child; /* child: the command's own pid as the supervisor told it */
-    int fd;                  /* stdout and stderr merged, non-blocking, close-on-exec; -1 after its end of file */
-    int status_fd;           /* the supervisor's reports: readable when the command's own process ended */
-    int death_fd;            /* closing it makes the supervisor kill everything */
+    /* stdout and stderr merged, non-blocking, close-on-exec; -1 after its end of file */
+    int fd;
+    /* the supervisor's reports: readable when the command's own process ended */
+    int status_fd;
+    int death_fd; /* closing it makes the supervisor kill everything */
     bool exited;
-    int exit_status;         /* wait status of the command's own process; valid when exited */
+    int exit_status; /* wait status of the command's own process; valid when exited */
 };
 
 /* Where this program is, for re-execution; the default is /proc/self/exe, which outlives an upgrade on disk (tests: a

@@ -142,8 +142,7 @@ set_up(struct supervisor *s)
 static void
 reset_signals(void)
 {
-    static const char
-        by_default[64]; /* the kernel's struct sigaction: SIG_DFL, no flags, no mask */
+    static const char by_default[64]; /* the kernel's sigaction: SIG_DFL, no flags, no mask */
     for (int sig = 1; sig < NSIG; sig++)
         syscall(SYS_rt_sigaction, sig, by_default, NULL, 8);
 }
