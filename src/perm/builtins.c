@@ -79,6 +79,14 @@ go_to(struct sh *sh, size_t leaf, const struct word *w)
     sh->fail = old;
 }
 
+/* To a folder that an earlier part was in, and was judged then. */
+static void
+go_back(struct sh *sh)
+{
+    sh->fail = sh->st.cwd;
+    sh->ok = (struct cwdset){.unknown = true};
+}
+
 static void
 do_cd(struct sh *sh, size_t leaf, const struct command *c)
 {
@@ -97,6 +105,13 @@ do_cd(struct sh *sh, size_t leaf, const struct command *c)
         return;
     }
     struct word w = c->argv[i];
+    /* OLDPWD is no variable that a fresh shell is given: it is a folder that this command was in. */
+    bool back =
+        c->n == 2 && arg_is(c, 1, "-") && !sh->st.vars_lost && !state_get(&sh->st, STR("OLDPWD"));
+    if (back) {
+        go_back(sh);
+        return;
+    }
     bool odd = arg_is(c, i, "-") || (i + 1 < c->n) || (is_option(&w) && !arg_is(c, i - 1, "--")) ||
                state_get(&sh->st, STR("CDPATH"));
     if (odd) {
@@ -112,6 +127,10 @@ do_pushd(struct sh *sh, size_t leaf, const struct command *c)
     set_class(sh, leaf, CLASS_READER);
     if (c->n == 2 && arg_is(c, 0, "pushd") && !is_option(&c->argv[1])) {
         go_to(sh, leaf, &c->argv[1]);
+        return;
+    }
+    if (c->n == 1 && arg_is(c, 0, "popd") && !sh->st.vars_lost) {
+        go_back(sh);
         return;
     }
     struct word w = word_unknown(c->source, false);
@@ -283,7 +302,11 @@ do_source(struct sh *sh, size_t leaf, const struct command *c)
         effect_add(sh, leaf, EFFECT_READ, &c->argv[1]);
         effect_add(sh, leaf, EFFECT_EXEC, &c->argv[1]);
     }
-    lose_all(sh);
+    /* A virtual environment's script stays where it is; who may run it may do all else in it anyway. */
+    if (c->n == 2 && c->argv[1].w.known && str_ends(c->argv[1].w.text, "/bin/activate"))
+        state_lose_vars(sh);
+    else
+        lose_all(sh);
 }
 
 static void

@@ -38,6 +38,30 @@ static const char *const special_lower[] = {
     "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "auto_resume", "histchars",
 };
 
+/* Names that scripts give their own variables and nothing acts on. */
+static const char *const script_names[] = {
+    "VERSION",   "BRANCH",    "CURRENT_BRANCH",
+    "FILE",      "FILES",     "DIR",
+    "DIRS",      "COUNT",     "NAME",
+    "TAG",       "SHA",       "COMMIT",
+    "OUTPUT",    "OUT",       "RESULT",
+    "RESULTS",   "STATUS",    "MSG",
+    "MESSAGE",   "ROOT",      "SRC",
+    "DEST",      "HASH",      "DATE",
+    "NOW",       "TIMESTAMP", "TOTAL",
+    "TITLE",     "BODY",      "PR",
+    "PR_NUMBER", "ISSUE",     "ID",
+    "N",         "I",         "F",
+    "D",         "LINE",      "TEXT",
+    "PATTERN",   "PKG",       "PACKAGE",
+    "BASE",      "HEAD",      "CHANGED",
+    "CHANGES",   "DIFF",      "RESPONSE",
+    "EXIT_CODE", "RC",        "START",
+    "END",       "ELAPSED",   "FOUND",
+    "MISSING",   "REPO",      "BASE_SHA",
+    "HEAD_SHA",  "LAST_TAG",  "LATEST_TAG",
+};
+
 bool
 env_name_safe(struct str name)
 {
@@ -52,6 +76,9 @@ env_plain_name(struct str name)
 {
     if (!is_name(name))
         return false;
+    for (size_t i = 0; i < ARRAY_LEN(script_names); i++)
+        if (str_is(name, script_names[i]))
+            return true;
     bool lower = false;
     for (size_t i = 0; i < name.len; i++) {
         if (name.ptr[i] >= 'A' && name.ptr[i] <= 'Z')

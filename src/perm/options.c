@@ -155,6 +155,7 @@ long_option(struct reader *r, const struct word *w)
         return;
     }
     seen(r, letter, kind);
+    r->o->long_seen = r->o->long_seen || letter == '\0';
     if (eq != (size_t)-1) {
         if (!kind || kind == '!')
             r->o->unknown = true;

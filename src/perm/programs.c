@@ -113,8 +113,10 @@ without_jq_args(struct sh *sh, const struct command *c)
     struct command d = *c;
     d.argv = arena_alloc(sh->a, (c->n + 1) * sizeof *d.argv);
     d.n = 0;
+    bool ended = false;
     for (size_t i = 0; i < c->n; i++) {
-        bool arg = c->argv[i].w.known &&
+        ended = ended || (c->argv[i].w.known && str_is(c->argv[i].w.text, "--"));
+        bool arg = !ended && c->argv[i].w.known &&
                    (str_is(c->argv[i].w.text, "--arg") || str_is(c->argv[i].w.text, "--argjson"));
         if (arg && i + 2 < c->n && !c->argv[i + 1].split && !c->argv[i + 2].split)
             i += 2;

@@ -25,6 +25,7 @@ bool program_is_network(struct str name);
 /* Judges of operands. */
 void ops_text(struct judged *j);
 void ops_none(struct judged *j);
+void ops_echo(struct judged *j);
 void ops_read(struct judged *j);
 void ops_tree(struct judged *j);
 void ops_list(struct judged *j);

@@ -21,9 +21,9 @@ struct git_command {
     struct optspec spec;
 };
 
-#define DIFF_SHORTS "puU:sRabwzB?M?C?Dl:S:G:O<W"
+#define DIFF_SHORTS "puU?sRabwzB?M?C?Dl:S:G:O<W"
 #define DIFF_LONGS                                                                                 \
-    " patch no-patch unified= raw patch-with-raw indent-heuristic no-indent-heuristic minimal "    \
+    " patch no-patch unified=? raw patch-with-raw indent-heuristic no-indent-heuristic minimal "   \
     "patience "                                                                                    \
     "histogram diff-algorithm= anchored= stat=? compact-summary numstat shortstat dirstat=? "      \
     "cumulative "                                                                                  \
@@ -63,7 +63,7 @@ static const struct git_command commands[] = {
     {"status",
      G_ANY,
      NULL,
-     {.shorts = "sbvuz",
+     {.shorts = "sbvu?z",
       .longs = "short branch show-stash porcelain=? long verbose untracked-files=? "
                "ignore-submodules=? ignored=? column=? no-column ahead-behind no-ahead-behind "
                "renames no-renames "
@@ -74,10 +74,6 @@ static const struct git_command commands[] = {
      NULL,
      {.shorts = DIFF_SHORTS LOG_SHORTS, .longs = LOG_LONGS, .numbers = true, .exact = true}},
     {"show",
-     G_ANY,
-     NULL,
-     {.shorts = DIFF_SHORTS LOG_SHORTS, .longs = LOG_LONGS, .numbers = true, .exact = true}},
-    {"whatchanged",
      G_ANY,
      NULL,
      {.shorts = DIFF_SHORTS LOG_SHORTS, .longs = LOG_LONGS, .numbers = true, .exact = true}},
@@ -122,7 +118,7 @@ static const struct git_command commands[] = {
       .longs =
           "incremental root show-stats show-name show-number "
           "show-email porcelain line-porcelain reverse date= score-debug first-parent since= "
-          "ignore-rev= ignore-revs-file=< color-lines color-by-age abbrev= no-progress progress",
+          "ignore-rev= ignore-revs-file=< color-lines color-by-age abbrev=? no-progress progress",
       .numbers = true,
       .exact = true}},
     {"annotate", G_TREE, NULL, {.shorts = "L:", .longs = "", .exact = true}},
@@ -233,8 +229,9 @@ static const struct git_command commands[] = {
      G_ANY,
      NULL,
      {.shorts = "ra",
-      .longs = "all remotes current topo-order date-order sparse more= list merge-base independent "
-               "no-name sha1-name topics color=? no-color",
+      .longs =
+          "all remotes current topo-order date-order sparse more=? list merge-base independent "
+          "no-name sha1-name topics color=? no-color",
       .exact = true}},
     {"merge-base",
      G_ANY,
@@ -261,24 +258,29 @@ static const struct git_command commands[] = {
      G_GET,
      "list get",
      {.shorts = "lz",
-      .longs =
-          "list/l get/g= get-all/g= get-regexp/g= get-urlmatch/g= local global system worktree "
-          "show-origin show-scope name-only null includes no-includes type= bool int path",
+      .longs = "list/l get/g get-all/g get-regexp/g get-urlmatch/g local global system worktree "
+               "show-origin show-scope name-only null includes no-includes type= bool int path",
       .exact = true}},
     {"version", G_NONE, NULL, {.longs = "build-options", .exact = true}},
 };
+
+static const char *const plain_options[] = {"--no-pager",           "-P",
+                                            "--no-optional-locks",  "--literal-pathspecs",
+                                            "--no-replace-objects", "--no-lazy-fetch"};
+
+static bool
+option_is_plain(struct str s)
+{
+    for (size_t k = 0; k < ARRAY_LEN(plain_options); k++)
+        if (str_is(s, plain_options[k]))
+            return true;
+    return false;
+}
 
 /* Index of the sub-command behind global options; 0: none. *ret_plain: only options that change nothing were there. */
 size_t
 git_subcommand(const struct perm_word *argv, size_t n, bool *ret_plain)
 {
-    static const char *const plain[] = {"--no-pager",
-                                        "-P",
-                                        "--no-optional-locks",
-                                        "--literal-pathspecs",
-                                        "--no-replace-objects",
-                                        "--no-lazy-fetch",
-                                        NULL};
     static const char *const valued[] = {"-C",
                                          "-c",
                                          "--git-dir",
@@ -296,9 +298,7 @@ git_subcommand(const struct perm_word *argv, size_t n, bool *ret_plain)
             return *ret_plain = false, i;
         if (s.len == 0 || s.ptr[0] != '-')
             return i;
-        bool is_plain = false, is_valued = false;
-        for (size_t k = 0; plain[k]; k++)
-            is_plain = is_plain || str_is(s, plain[k]);
+        bool is_plain = option_is_plain(s), is_valued = false;
         for (size_t k = 0; valued[k]; k++)
             is_valued = is_valued || str_is(s, valued[k]);
         *ret_plain = *ret_plain && is_plain;
@@ -414,26 +414,36 @@ only_help(const struct command *c)
            (str_is(c->argv[1].w.text, "--version") || str_is(c->argv[1].w.text, "-v"));
 }
 
-void
-judge_git(struct sh *sh, size_t leaf, const struct command *c)
+/* Beside the plain options only -C FOLDER: git goes there first; whose repository that is the chain looks at. */
+static bool
+goes_to_folder(struct sh *sh, const struct command *c, size_t sub)
 {
-    bool plain;
-    size_t sub = git_subcommand(leaf_at(sh, leaf)->argv, c->n, &plain);
-    if (only_help(c)) {
-        leaf_at(sh, leaf)->cls = CLASS_READER;
-        return;
+    for (size_t i = 1; i < sub; i++) {
+        const struct word *dir = i + 1 < sub ? &c->argv[i + 1] : NULL;
+        if (option_is_plain(c->argv[i].w.text))
+            continue;
+        if (!str_is(c->argv[i].w.text, "-C") || !dir || !dir->w.known || dir->w.glob ||
+            dir->w.text.len == 0 || sh->st.cwd.n != 1 || sh->st.cwd.unknown)
+            return false;
+        sh->st.cwd.dir[0] = path_clean(sh->a, sh->st.cwd.dir[0], dir->w.text);
+        i++;
+        if (!sh->st.cwd.dir[0])
+            return false;
     }
-    struct str name = sub ? c->argv[sub].w.text : str_from(NULL);
-    const struct git_command *g = sub && c->argv[sub].w.known ? find_command(name) : NULL;
-    if (!g || !plain || !cwds_inside(sh)) {
-        other_command(sh, leaf, c, name);
-        return;
-    }
+    return true;
+}
+
+static void
+judge_subcommand(struct sh *sh, size_t leaf, const struct command *c, size_t sub,
+                 const struct git_command *g)
+{
+    struct str name = c->argv[sub].w.text;
     struct judged j = {.sh = sh, .leaf = leaf, .c = c, .cls = CLASS_GIT_READ};
     options_parse(sh, leaf, c, sub + 1, &g->spec, &j.o);
     bool known_operands = true;
     for (size_t i = sub; i < c->n; i++)
-        if (str_contains(c->argv[i].w.text, STR("%G")))
+        if (str_contains(c->argv[i].w.text, STR("%G")) ||
+            str_contains(c->argv[i].w.text, STR("%(signature")))
             j.o.bad = true; /* a signature in a format runs the configured gpg */
     for (size_t i = 0; i < j.o.n_operands; i++)
         known_operands = known_operands && judged_operand(&j, i)->w.known;
@@ -449,4 +459,23 @@ judge_git(struct sh *sh, size_t leaf, const struct command *c)
         effect_text(sh, leaf, EFFECT_READ_TREE, STR("."));
     read_operands(&j, str_is(name, "grep") && !j.o.pattern ? 1 : 0);
     leaf_at(sh, leaf)->cls = CLASS_GIT_READ;
+}
+
+void
+judge_git(struct sh *sh, size_t leaf, const struct command *c)
+{
+    bool plain;
+    size_t sub = git_subcommand(leaf_at(sh, leaf)->argv, c->n, &plain);
+    if (only_help(c)) {
+        leaf_at(sh, leaf)->cls = CLASS_READER;
+        return;
+    }
+    struct str name = sub ? c->argv[sub].w.text : str_from(NULL);
+    const struct git_command *g = sub && c->argv[sub].w.known ? find_command(name) : NULL;
+    struct cwdset cwd = sh->st.cwd;
+    if (g && cwds_inside(sh) && (plain || goes_to_folder(sh, c, sub)))
+        judge_subcommand(sh, leaf, c, sub, g);
+    else
+        other_command(sh, leaf, c, name);
+    sh->st.cwd = cwd;
 }

@@ -30,6 +30,29 @@ ops_text(struct judged *j)
     (void)j;
 }
 
+/* A pattern lists the names in its folder: the part before the first component with a special. */
+static void
+list_folder(struct judged *j, const struct word *w)
+{
+    struct word dir = *w;
+    size_t end = 0;
+    for (size_t i = 0; i < w->w.text.len && !strchr("*?[\\", w->w.text.ptr[i]); i++)
+        if (w->w.text.ptr[i] == '/')
+            end = i + 1;
+    dir.w.glob = false;
+    dir.w.text = str_sub(w->w.text, 0, end);
+    if (end)
+        effect_add(j->sh, j->leaf, EFFECT_READ, &dir);
+}
+
+void
+ops_echo(struct judged *j)
+{
+    for (size_t i = 1; i < j->c->n; i++)
+        if (j->c->argv[i].w.known && j->c->argv[i].w.glob)
+            list_folder(j, &j->c->argv[i]);
+}
+
 void
 ops_none(struct judged *j)
 {
@@ -49,9 +72,28 @@ ops_wc(struct judged *j)
     read_from(j, 0, EFFECT_READ);
 }
 
+/* tree takes the value of a letter in the middle of a bundle from the next word, and goes on with the bundle. */
+static bool
+tree_bundle_odd(const struct word *w)
+{
+    struct str s = w->w.known ? w->w.text : w->prefix;
+    if (s.len < 3 || s.ptr[0] != '-' || s.ptr[1] == '-')
+        return false;
+    size_t i = 1;
+    while (i < s.len && !strchr("LPIo", s.ptr[i]))
+        i++;
+    for (i++; i < s.len; i++)
+        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+            return true;
+    return false;
+}
+
 void
 ops_tree(struct judged *j)
 {
+    for (size_t i = 1; i < j->c->n && str_is(str_from(j->p->name), "tree"); i++)
+        if (tree_bundle_odd(&j->c->argv[i]))
+            judged_unknown(j, "the options are not understood");
     if (j->o.n_operands == 0)
         read_here(j, EFFECT_READ_TREE);
     read_from(j, 0, EFFECT_READ_TREE);
@@ -152,10 +194,25 @@ ops_uniq(struct judged *j)
         judged_unknown(j, "a second operand would be written");
 }
 
+/* An option of xxd: one letter, perhaps with a number. */
+static bool
+xxd_option_plain(struct str s)
+{
+    if (s.len < 3 || s.ptr[0] != '-' || str_is(s, "-ps"))
+        return true;
+    for (size_t i = 2; i < s.len; i++)
+        if (!strchr("0123456789", s.ptr[i]))
+            return false;
+    return strchr("cglos", s.ptr[1]) != NULL;
+}
+
 void
 ops_xxd(struct judged *j)
 {
     ops_uniq(j);
+    for (size_t i = 1; i < j->c->n; i++)
+        if (!xxd_option_plain(j->c->argv[i].w.text))
+            judged_unknown(j, "an option of xxd is not understood");
 }
 
 /* test and [: -v and -R take a name and evaluate its subscript. */
@@ -188,6 +245,7 @@ ops_printf(struct judged *j)
 {
     const struct command *c = j->c;
     const struct word *f = c->n > 1 ? &c->argv[1] : NULL;
+    ops_echo(j);
     if (!f)
         return;
     struct str s = f->w.known ? f->w.text : f->prefix;
@@ -224,8 +282,9 @@ ops_awk(struct judged *j)
         judged_unknown(j, "the awk program may write, run or read more");
     for (size_t i = 1; i < j->o.n_operands; i++) {
         const struct word *w = judged_operand(j, i);
-        if (is_dash(w) || (w->w.known && memchr(w->w.text.ptr, '=', w->w.text.len)))
-            continue;
+        size_t eq = w->w.known ? str_find(w->w.text, '=', 0) : (size_t)-1;
+        if (is_dash(w) || (eq != (size_t)-1 && is_name(str_sub(w->w.text, 0, eq))))
+            continue; /* an assignment */
         if (w->w.known && w->w.text.len && w->w.text.ptr[0] == '/' &&
             str_starts(w->w.text, "/inet"))
             judged_unknown(j, "awk opens a connection");

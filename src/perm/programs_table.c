@@ -270,7 +270,7 @@ static const struct program programs[] = {
     {"rg",
      CLASS_READER,
      ops_rg,
-     {.shorts = "A:B:C:E:F.HILM:NPST:U0ab:cd:e|f~g:hij:lm:noqr:st:uvwx",
+     {.shorts = "A:B:C:E:F.HILM:NPST:U0abcd:e|f~g:hij:lm:noqr:st:uvwx",
       .longs =
           "after-context= before-context= context= encoding= fixed-strings hidden with-filename "
           "no-filename follow max-columns= max-columns-preview no-line-number pcre2 smart-case "
@@ -292,7 +292,7 @@ static const struct program programs[] = {
      {.shorts = "nrcsReMCSjaehV",
       .longs = "null-input raw-input raw-output raw-output0 compact-output slurp "
                "exit-status monochrome-output color-output sort-keys join-output ascii-output tab "
-               "stream seq" HELP,
+               "stream seq indent=" HELP,
       .exact = true},
      false},
     {"sed",
@@ -308,7 +308,7 @@ static const struct program programs[] = {
     {"mawk", CLASS_READER, ops_awk, {.shorts = "F:v:", .posix = true, .exact = true}, false},
     {"find", CLASS_READER, NULL, {0}, false},
     {"git", CLASS_GIT_READ, NULL, {0}, false},
-    {"echo", CLASS_READER, ops_text, {.single = true, .safe_all = true}, true},
+    {"echo", CLASS_READER, ops_echo, {.single = true, .safe_all = true}, true},
     {"printf", CLASS_READER, ops_printf, {.single = true}, false},
     {"test", CLASS_READER, ops_test, {.single = true}, false},
     {"[", CLASS_READER, ops_test, {.single = true}, false},
@@ -369,6 +369,7 @@ static const struct program programs[] = {
                "user zero" HELP,
       .safe_all = true},
      false},
+    {"hostname", CLASS_READER, ops_none, {.shorts = "s", .longs = "short"}, false},
     {"whoami", CLASS_READER, ops_none, {.longs = "help version", .safe_all = true}, false},
     {"arch", CLASS_READER, ops_none, {.longs = "help version", .safe_all = true}, false},
     {"nproc", CLASS_READER, ops_none, {.longs = "all ignore=" HELP, .safe_all = true}, false},

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "perm/chain_ctx.h"
@@ -10,8 +11,10 @@
 
 /* The environment of commands already sets core.fsmonitor, core.pager and log.showSignature. */
 static const char *const sections[] = {"filter", "include", "includeif", "gpg"};
-static const char *const keys[] = {"external",  "textconv", "command",
-                                   "hookspath", "worktree", "attributesfile"};
+static const char *const keys[] = {
+    "external", "textconv",       "command", "hookspath",
+    "worktree", "attributesfile", "driver", /* log --remerge-diff merges again */
+    "promisor", "partialclone" /* missing objects are fetched */};
 
 static bool
 is_one_of(struct str word, const char *const *list, size_t n)
@@ -39,13 +42,13 @@ line_runs(struct str line)
         return false;
     if (line.ptr[0] != '[')
         return is_one_of(word_of(line), keys, ARRAY_LEN(keys));
-    /* "[section] key = value" may share a line */
-    size_t end = str_find(line, ']', 0);
-    struct str rest =
-        end == (size_t)-1 ? (struct str){"", 0} : str_trim(str_sub(line, end + 1, line.len));
-    return is_one_of(word_of(str_trim(str_sub(line, 1, line.len))), sections,
-                     ARRAY_LEN(sections)) ||
-           is_one_of(word_of(rest), keys, ARRAY_LEN(keys));
+    if (is_one_of(word_of(str_trim(str_sub(line, 1, line.len))), sections, ARRAY_LEN(sections)))
+        return true;
+    /* "[section "name"] key = value" may share a line, and the name may hold brackets */
+    for (size_t end = str_find(line, ']', 0); end != (size_t)-1; end = str_find(line, ']', end + 1))
+        if (is_one_of(word_of(str_trim(str_sub(line, end + 1, line.len))), keys, ARRAY_LEN(keys)))
+            return true;
+    return false;
 }
 
 static bool
@@ -83,6 +86,16 @@ pointer(const char *dir, const char *name, const char *prefix)
     return to;
 }
 
+/* Even status and diff write the index when times have changed, and this hook runs then. */
+static bool
+hook_runs(const char *dir)
+{
+    char *path = fs_join(dir, "hooks/post-index-change");
+    bool runs = access(path, X_OK) == 0;
+    free(path);
+    return runs;
+}
+
 bool
 repo_config_runs(const char *root)
 {
@@ -94,7 +107,9 @@ repo_config_runs(const char *root)
             return false; /* no repository at all */
     }
     char *common = pointer(git, "commondir", "");
-    bool runs = file_runs(common ? common : git, "config") || file_runs(git, "config.worktree");
+    const char *shared = common ? common : git;
+    bool runs =
+        file_runs(shared, "config") || file_runs(git, "config.worktree") || hook_runs(shared);
     free(common);
     free(git);
     return runs;

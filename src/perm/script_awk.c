@@ -7,14 +7,15 @@
 
 #include "perm/shell.h"
 
-static bool
-has_word(struct str s, const char *word)
+/* Where the word stands first, SIZE_MAX: nowhere. */
+static size_t
+word_at(struct str s, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= s.len; i++)
         if (memcmp(s.ptr + i, word, n) == 0)
-            return true;
-    return false;
+            return i;
+    return SIZE_MAX;
 }
 
 bool
@@ -24,15 +25,15 @@ script_awk_safe(struct str program)
                                         "ARGIND",    "ARGC",    "SYMTAB",    "FUNCTAB",  "include",
                                         "namespace", "load",    "extension", "close",    "fflush"};
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (has_word(program, words[i]))
+        if (word_at(program, words[i]) != SIZE_MAX)
             return false;
-    /* '>' redirects in print and printf alone; elsewhere it compares. */
-    bool prints = has_word(program, "print");
+    /* '>' redirects in print and printf alone: before the first of them it compares. */
+    size_t prints = word_at(program, "print");
     for (size_t i = 0; i < program.len; i++) {
         char c = program.ptr[i], next = i + 1 < program.len ? program.ptr[i + 1] : '\0';
         if (c == '@' || (c == '\\' && (next == '\n' || next == '\0')))
             return false; /* indirect calls; a continued line could split a word */
-        if (c == '>' && next != '=' && prints)
+        if (c == '>' && next != '=' && i > prints)
             return false;
         if (c == '|') {
             if (next != '|' || (i + 2 < program.len && program.ptr[i + 2] == '|'))

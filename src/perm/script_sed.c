@@ -247,6 +247,8 @@ command(struct sed *p)
         blanks(p, false);
         while (isalnum((unsigned char)cur(p)) || cur(p) == '_' || cur(p) == '-')
             p->i++;
+        if (c == ':' && cur(p) == '}')
+            return false; /* a part of the label or not */
         return command_end(p);
     }
     if (c == 'a' || c == 'i' || c == 'c')

@@ -316,6 +316,7 @@ struct options {
     bool unknown;   /* an option that the table does not know, or one that cannot be known */
     bool bad;       /* a '!' or '+' option, or '>' (writes) */
     bool writes;    /* a '>' option */
+    bool long_seen; /* a long option without a letter of its own was given */
     bool uncounted; /* the number of operands is not known */
     const struct word *value[128]; /* last value of a letter; attached ones are made words */
 };

@@ -189,6 +189,17 @@ run_env(struct wrap *x)
         leaf_inner(sh, x->leaf, c, i, false);
 }
 
+/* Options that only say how the data is cut up. */
+static bool
+xargs_options_plain(const struct options *o)
+{
+    static const char odd[] = "apoEe";
+    for (size_t i = 0; odd[i]; i++)
+        if (o->seen[(unsigned char)odd[i]])
+            return false;
+    return !o->unknown && !o->bad && !o->long_seen;
+}
+
 /* Operands come from data: one unknown word stands for them. */
 static void
 run_xargs(struct wrap *x)
@@ -214,7 +225,8 @@ run_xargs(struct wrap *x)
         in.argv[in.n++] = word_unknown(STR("\"$@\""), true);
     bool trusted;
     struct str name = program_name(c->argv[i].w.text, &trusted);
-    if (x->trusted && i == 1 && c->argv[i].w.known && trusted && program_harmless(name)) {
+    if (x->trusted && xargs_options_plain(&x->o) && c->argv[i].w.known && trusted &&
+        program_harmless(name)) {
         leaf_at(sh, x->leaf)->cls = CLASS_READER;
         leaf_inner(sh, x->leaf, &in, i, true);
         return;
@@ -322,6 +334,8 @@ run_shell(struct wrap *x)
         leaf_inner_text(sh, x->leaf, c->doc->body, false);
     else if (c->herestring)
         leaf_inner_text(sh, x->leaf, c->herestring->w.text, false);
+    else if (!su) /* what comes through the pipe may be anything */
+        leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
 }
 
 static void

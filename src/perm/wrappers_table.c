@@ -314,6 +314,76 @@ static const struct wrapper wrappers[] = {
     {"codex", NULL, W_DANGER, 0, false, {0}},
 };
 
+/* Others that run what follows them; their options are not known, so that deny tries each of the first words. */
+static const char *const plain_wrappers[] = {
+    "chronic",
+    "caffeinate",
+    "unbuffer",
+    "chpst",
+    "dumb-init",
+    "tini",
+    "catchsegv",
+    "firejail",
+    "bwrap",
+    "proot",
+    "fakeroot",
+    "eatmydata",
+    "systemd-inhibit",
+    "dbus-run-session",
+    "dbus-launch",
+    "xvfb-run",
+    "valgrind",
+    "perf",
+    "heaptrack",
+    "gtime",
+    "torsocks",
+    "torify",
+    "proxychains",
+    "proxychains4",
+    "faketime",
+    "cpulimit",
+    "prlimit",
+    "numactl",
+    "setpriv",
+    "capsh",
+    "gosu",
+    "su-exec",
+    "setuidgid",
+    "softlimit",
+    "runcon",
+    "setarch",
+    "linux64",
+    "linux32",
+    "rlwrap",
+    "entr",
+    "hyperfine",
+    "nodemon",
+    "dotenv",
+    "cross-env",
+    "pueue",
+    "tsp",
+    "apptainer",
+    "toolbox",
+    "distrobox",
+    "aws-vault",
+    "doppler",
+    "infisical",
+    "op",
+    "nix-shell",
+    "guix",
+    "ssh-agent",
+    "lldb",
+    "rr",
+    "daemonize",
+    "daemon",
+    "start-stop-daemon",
+    "sg",
+    "newgrp",
+    "exec-wrapper",
+    "with-contenv",
+};
+static const struct wrapper plain_wrapper = {"", NULL, W_RUN, 0, false, {.posix = true}};
+
 const struct wrapper *
 wrapper_find(struct str name, const struct command *c)
 {
@@ -324,5 +394,8 @@ wrapper_find(struct str name, const struct command *c)
             (c->n > 1 && c->argv[1].w.known && str_is(c->argv[1].w.text, wrappers[i].sub)))
             return &wrappers[i];
     }
+    for (size_t i = 0; i < ARRAY_LEN(plain_wrappers); i++)
+        if (str_is(name, plain_wrappers[i]))
+            return &plain_wrapper;
     return NULL;
 }
