@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "ui/approval.h"
 #include "ui/approval_parts.h"
@@ -7,6 +8,7 @@
 #include "ui/fmt.h"
 
 #define SHORT 6                      /* rows of a pane whose keys get no second row */
+#define ONLY_MAX ((size_t)8 << 10)   /* bytes of an input that is looked into */
 #define WHOLE_MAX ((size_t)64 << 10) /* bytes of a text shown in full by `w` */
 
 /* A pane being drawn: a head and a foot that stay, and in between what stays and what scrolls. */
@@ -20,13 +22,27 @@ struct sheet {
     struct lines top, scroll, foot;
 };
 
+/* The short word for it holds all there is: the only argument. */
+static bool
+is_all_of(const struct ask *ask)
+{
+    struct str input = str_from(ask->ev->u.ask.input);
+    struct err err;
+    struct cJSON *tree = input.len < ONLY_MAX ? json_parse(input, &err) : NULL;
+    const struct cJSON *only = json_is_object(tree) ? json_first(tree) : NULL;
+    bool all = only && !json_next(only) && ask->ev->u.ask.what &&
+               str_is(json_str(tree, json_key(only)), ask->ev->u.ask.what);
+    json_free(tree);
+    return all;
+}
+
 static struct str
 ask_text(const struct ask *ask, const char **ret_prefix)
 {
     *ret_prefix = ask->ev->u.ask.command ? "$ " : "> ";
     if (ask->ev->u.ask.command)
         return str_from(ask->ev->u.ask.command);
-    if (ask->ev->u.ask.diff || !ask->ev->u.ask.input)
+    if (ask->ev->u.ask.diff || !ask->ev->u.ask.input || is_all_of(ask))
         return str_from(ask->ev->u.ask.what);
     return str_from(ask->ev->u.ask.input);
 }
@@ -170,14 +186,14 @@ keys_flow(const struct sheet *s, struct flow *f, const char *between, bool brief
     if (!s->focus) {
         key(f, "Alt+3", brief ? NULL : "to answer", between);
     } else if (s->a->typing_reason) {
-        key(f, "Enter", "says no", between);
-        key(f, "Esc", "back", between);
+        key(f, "Enter", brief ? NULL : "says no", between);
+        key(f, "Esc", brief ? NULL : "back", between);
     } else if (s->a->editing) {
-        key(f, "Enter", "checks this", between);
-        key(f, "Esc", "back", between);
+        key(f, "Enter", brief ? NULL : "checks this", between);
+        key(f, "Esc", brief ? NULL : "back", between);
     } else if (s->a->confirm_always) {
-        key(f, "Enter", "saves and allows", between);
-        key(f, "Esc", "back", between);
+        key(f, "Enter", brief ? NULL : "saves and allows", between);
+        key(f, "Esc", brief ? NULL : "back", between);
     } else {
         main_keys(s, f, between, brief);
     }
@@ -338,7 +354,10 @@ draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
     s->a->folded = false; /* the longest foot first: making it again below never needs more rows */
     foot_lines(s);
     int foot = (int)s->foot.n < s->h - head ? (int)s->foot.n : s->h - head;
-    int field = field_height(s), rows = s->h - head - foot;
+    int field = field_height(s);
+    if (field && s->h == 1) /* what is typed comes before the keys */
+        foot = 0;
+    int rows = s->h - head - foot;
     int most = s->a->editing ? rows : rows > 3 ? rows / 2 : 1;
     field = field > most ? most : field;
     rows -= field;

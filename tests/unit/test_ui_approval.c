@@ -475,6 +475,22 @@ no_size_is_too_small(void **state)
 }
 
 static void
+a_lone_argument_needs_no_braces(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Read\",\"what\":"
+              "\"/etc/hosts\","
+              "\"input\":\"{\\\"file_path\\\":\\\"/etc/hosts\\\"}\"}");
+    apply(&v, "{\"event\":\"perm_ask\",\"id\":2,\"tool_use_id\":\"u\",\"tool\":\"Read\",\"what\":"
+              "\"/etc/hosts\","
+              "\"input\":\"{\\\"file_path\\\":\\\"/etc/hosts\\\",\\\"limit\\\":3}\"}");
+    draw();
+    assert_shows(&c, "> /etc/hosts\n");
+    press_none('j');
+    assert_shows(&c, "> {\"file_path\":\"/etc/hosts\",\"limit\":3}");
+}
+
+static void
 the_smallest_panes_say_what_is_asked(void **state)
 {
     (void)state;
@@ -493,6 +509,12 @@ the_smallest_panes_say_what_is_asked(void **state)
     draw();
     assert_shows(&c, "$ rm ");
     assert_shows(&c, "y n w e");
+    press_none('n');
+    press_none('x');
+    assert_shows(&c, "reason: x\nEnter Esc");
+    canvas_resize(&c, 20, 1);
+    draw();
+    assert_shows(&c, "reason: x");
     canvas_resize(&c, 1, 1);
     draw();
 }
@@ -520,6 +542,7 @@ main(void)
         T(edits_show_their_diff),
         T(no_size_is_too_small),
         T(the_smallest_panes_say_what_is_asked),
+        T(a_lone_argument_needs_no_braces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
