@@ -123,6 +123,13 @@ json_int(const struct cJSON *tree, const char *path, int64_t fallback)
     return cJSON_IsNumber(n) ? clamp_int(n->valuedouble) : fallback;
 }
 
+int64_t
+json_count(const struct cJSON *tree, const char *path)
+{
+    int64_t n = json_int(tree, path, 0);
+    return n < 0 || n > JSON_COUNT_MAX ? 0 : n;
+}
+
 bool
 json_bool(const struct cJSON *tree, const char *path, bool fallback)
 {

@@ -168,10 +168,10 @@ usage_read_note(struct passport *p, struct str record)
     const char *model = json_cstr(t, "model", NULL);
     if (model) {
         struct usage u = {
-            .input = json_int(t, "usage.input_tokens", 0),
-            .output = json_int(t, "usage.output_tokens", 0),
-            .cache_read = json_int(t, "usage.cache_read_input_tokens", 0),
-            .cache_write = json_int(t, "usage.cache_creation_input_tokens", 0),
+            .input = json_count(t, "usage.input_tokens"),
+            .output = json_count(t, "usage.output_tokens"),
+            .cache_read = json_count(t, "usage.cache_read_input_tokens"),
+            .cache_write = json_count(t, "usage.cache_creation_input_tokens"),
         };
         double cost = cost_of(catalog_find(model), &u);
         add_to_row(p, model, &u, cost);

@@ -5,10 +5,10 @@
 static void
 read_usage(const struct cJSON *u, struct usage *ret)
 {
-    ret->input = json_int(u, "input_tokens", 0);
-    ret->output = json_int(u, "output_tokens", 0);
-    ret->cache_read = json_int(u, "cache_read_input_tokens", 0);
-    ret->cache_write = json_int(u, "cache_creation_input_tokens", 0);
+    ret->input = json_count(u, "input_tokens");
+    ret->output = json_count(u, "output_tokens");
+    ret->cache_read = json_count(u, "cache_read_input_tokens");
+    ret->cache_write = json_count(u, "cache_creation_input_tokens");
 }
 
 /* Usually {} and built from deltas; some servers send it whole. */

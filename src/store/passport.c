@@ -142,11 +142,11 @@ read_usage(const struct cJSON *list, struct passport *p)
          n = json_next(n)) {
         struct session_model_usage *u = &p->usage[p->n_usage++];
         u->model = str_dup(json_str(n, "model"));
-        u->input = json_int(n, "input", 0);
-        u->output = json_int(n, "output", 0);
-        u->cache_read = json_int(n, "cache_read", 0);
-        u->cache_write = json_int(n, "cache_write", 0);
-        u->requests = json_int(n, "requests", 0);
+        u->input = json_count(n, "input");
+        u->output = json_count(n, "output");
+        u->cache_read = json_count(n, "cache_read");
+        u->cache_write = json_count(n, "cache_write");
+        u->requests = json_count(n, "requests");
         u->cost_usd = json_num(n, "cost_usd", -1);
     }
 }

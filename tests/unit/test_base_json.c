@@ -117,6 +117,8 @@ lookups(void **state)
     assert_null(json_at(t, "a.B"));
     assert_true(json_bool(t, "t", false));
     assert_true(json_int(t, "big", 0) == INT64_MAX);
+    assert_int_equal(json_count(t, "a.b.1"), 20);
+    assert_int_equal(json_count(t, "big"), 0);
     assert_false(json_need_str(t, "a.b", &s, &err));
     assert_non_null(strstr(err.text, "a.b"));
     assert_true(json_need_int(t, "A", &n, &err));
