@@ -251,15 +251,30 @@ nudge(struct loop *l, struct round *r)
 
 /* ---- ends of the step ---- */
 
+/* No model says more in one answer; a server that never stops must not fill the context for good. */
+#define PARTIAL_MAX ((size_t)512 << 10)
+
+static struct str
+start_of(struct str text, size_t max)
+{
+    if (text.len <= max)
+        return text;
+    while (max > 0 && ((unsigned char)text.ptr[max] & 0xc0) == 0x80)
+        max--;
+    return str_sub(text, 0, max);
+}
+
 /* Text that was on the screen when it ended is kept and marked; nothing that did not run is. */
 static bool
 keep_partial_text(struct loop *l, struct round *r, const char *else_stub)
 {
     struct message_builder *b = message_builder_new(ROLE_ASSISTANT);
+    size_t room = PARTIAL_MAX;
     for (size_t i = 0; r->blocks && i < stream_blocks_len(r->blocks); i++) {
         const struct stream_block *k = stream_blocks_at(r->blocks, i);
-        if (k->kind == BLOCK_TEXT)
-            message_add_text(b, k->text);
+        struct str text = k->kind == BLOCK_TEXT ? start_of(k->text, room) : STR("");
+        room -= text.len;
+        message_add_text(b, text);
     }
     struct message *m = message_build(b);
     if (!m)

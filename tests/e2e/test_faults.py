@@ -15,6 +15,10 @@ def event(kind, **members):
     return "event: %s\ndata: %s\n\n" % (kind, json.dumps(dict(members, type=kind)))
 
 
+START = event("message_start", message={"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [],
+                                        "stop_reason": None, "usage": {"input_tokens": 5, "output_tokens": 1}})
+
+
 def legal(server):
     for r in server.requests():
         check(r["illegal"] is None, "illegal request:", r["illegal"])
@@ -40,9 +44,7 @@ def runs_and_goes_on(responses, word):
 
 
 def a_block_left_open_at_the_end():
-    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None,
-             "usage": {"input_tokens": 5, "output_tokens": 1}}
-    raw = event("message_start", message=start)
+    raw = START
     raw += event("content_block_start", index=0, content_block={"type": "tool_use", "id": "toolu_q", "name": "Bash", "input": {}})
     raw += event("content_block_delta", index=0, delta={"type": "input_json_delta", "partial_json": '{"command":"echo it-$((40+2))"}'})
     raw += event("message_delta", delta={"stop_reason": "tool_use"}, usage={"output_tokens": 5})
@@ -54,6 +56,28 @@ def ids_that_may_not_go_back():
     def call(name):
         return {"tool_use": {"id": name, "name": "Bash", "input": {"command": "echo it-$((40+2))"}}}
     runs_and_goes_on([[call("functions.Bash:0"), call("a b/\u00fc"), call("x" * 500), call("")], DONE], "it-42")
+
+
+def counts_out_of_range():
+    wild = {"usage": {"input_tokens": -5, "output_tokens": 1e300, "cache_read_input_tokens": 2 ** 63 - 1}}
+    runs_and_goes_on([[wild, {"text": "it-42"}]], "it-42")
+
+
+def an_answer_without_end():
+    """It is cut off, the run fails, and what is kept of it does not fill the context for good."""
+    w = World()
+    raw = START + event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+    raw += 400 * event("content_block_delta", index=0, delta={"type": "text_delta", "text": "x" * 100000})
+    server = Server(w, {"responses": [[{"raw": raw}, {"cut": True}]], "match": GO_ON})
+    try:
+        run = w.print_mode("start", "--output-format", "stream-json", env=server.env)
+        check(run.returncode == 1, run.returncode, run.stderr)
+        more = w.print_mode("go on please", "--resume", session_of(run.stdout), env=server.env)
+        check(more.returncode == 0 and "Going on." in more.stdout, more.returncode, more.stderr)
+        legal(server)
+    finally:
+        server.close()
+        w.close()
 
 
 def killed_before_the_answer():
@@ -113,4 +137,5 @@ def settings_that_cannot_be_read():
     w.close()
 
 
-main(settings_that_cannot_be_read, a_block_left_open_at_the_end, ids_that_may_not_go_back, killed_before_the_answer, standard_streams)
+main(settings_that_cannot_be_read, a_block_left_open_at_the_end, ids_that_may_not_go_back, counts_out_of_range, an_answer_without_end,
+     killed_before_the_answer, standard_streams)
