@@ -38,7 +38,7 @@ const char *json_cstr(const struct cJSON *tree, const char *path, const char *fa
 double json_num(const struct cJSON *tree, const char *path, double fallback);
 int64_t json_int(const struct cJSON *tree, const char *path, int64_t fallback);
 /* How many: 0 to JSON_COUNT_MAX, so that sums of many stay in range; 0 for everything else. */
-#define JSON_COUNT_MAX ((int64_t)1000000000000)
+#define JSON_COUNT_MAX ((int64_t)1 << 50)
 int64_t json_count(const struct cJSON *tree, const char *path);
 bool json_bool(const struct cJSON *tree, const char *path, bool fallback);
 /* Required getters: the error names the path. */
