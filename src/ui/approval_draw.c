@@ -119,14 +119,15 @@ why_lines(struct sheet *s)
 }
 
 static void
-wrapped(struct lines *out, enum style st, const char *text, const char *first, int w, bool strict)
+wrapped(struct lines *out, enum style st, const char *text, const char *first, int w, bool strict,
+        bool ascii)
 {
     struct flow f;
     struct buf b;
     flow_init(&f);
     buf_init(&b, BUF_MAX);
     if (strict)
-        strict_visible(&b, str_from(text));
+        strict_visible(&b, str_from(text), ascii);
     flow_add(&f, st, strict ? buf_str(&b) : str_from(text));
     if (strict)
         flow_break(&f, out,
@@ -145,12 +146,12 @@ always_lines(struct sheet *s)
     const struct event *e = s->ask->ev;
     wrapped(&s->top, ST_BOLD,
             e->u.ask.n_rules == 1 ? "Always allow by this rule:" : "Always allow by these rules:",
-            "", s->w, false);
+            "", s->w, false, s->ascii);
     for (size_t i = 0; i < e->u.ask.n_rules; i++)
-        wrapped(&s->scroll, ST_CODE, e->u.ask.rules[i], "  ", s->w, true);
+        wrapped(&s->scroll, ST_CODE, e->u.ask.rules[i], "  ", s->w, true, s->ascii);
     if (e->u.ask.rules_file) {
-        wrapped(&s->scroll, ST_TEXT, "saved in", "", s->w, false);
-        wrapped(&s->scroll, ST_TEXT, e->u.ask.rules_file, "  ", s->w, true);
+        wrapped(&s->scroll, ST_TEXT, "saved in", "", s->w, false, s->ascii);
+        wrapped(&s->scroll, ST_TEXT, e->u.ask.rules_file, "  ", s->w, true, s->ascii);
     }
 }
 
@@ -252,10 +253,10 @@ draw_head(const struct sheet *s, struct canvas *c, struct rect r)
     if (room > 0)
         canvas_text(c, r, s->w - right, 0, ST_DIM, buf_str(&b));
     buf_clear(&b);
-    strict_visible(&b, str_from(s->ask->ev->u.ask.tool));
+    strict_visible(&b, str_from(s->ask->ev->u.ask.tool), s->ascii);
     int x = canvas_text(c, left, 0, 0, ST_TOOL, buf_str(&b));
     buf_clear(&b);
-    strict_visible(&b, str_from(agent ? agent : "main agent"));
+    strict_visible(&b, str_from(agent ? agent : "main agent"), s->ascii);
     canvas_text(c, left, x < 5 ? 7 : x + 2, 0, agent ? ST_WARN : ST_DIM, buf_str(&b));
     buf_release(&b);
 }

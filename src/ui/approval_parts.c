@@ -20,14 +20,14 @@ is_hidden(int32_t cp)
 }
 
 void
-strict_visible(struct buf *out, struct str s)
+strict_visible(struct buf *out, struct str s, bool ascii)
 {
     struct buf b;
     int32_t cp;
     buf_init(&b, BUF_MAX);
     for (size_t i = 0, n; i < s.len; i += n) {
         n = text_decode(s, i, &cp);
-        if (is_hidden(cp))
+        if (is_hidden(cp) || (ascii && cp >= 0x80))
             buf_addf(&b, "<U+%04X>", (unsigned)cp);
         else if (cp == '\r')
             buf_adds(&b, "^M");
@@ -39,11 +39,11 @@ strict_visible(struct buf *out, struct str s)
 }
 
 static void
-add_strict(struct flow *f, enum style st, struct str s)
+add_strict(struct flow *f, enum style st, struct str s, bool ascii)
 {
     struct buf b;
     buf_init(&b, BUF_MAX);
-    strict_visible(&b, s);
+    strict_visible(&b, s, ascii);
     flow_add(f, st, buf_str(&b));
     buf_release(&b);
 }
@@ -68,7 +68,7 @@ lay_text(struct lines *out, struct str text, struct str first, int width, bool a
     struct str line, rest = text;
     flow_init(&f);
     while (rest.len && str_split(&rest, '\n', &line)) {
-        add_strict(&f, ST_TEXT, line);
+        add_strict(&f, ST_TEXT, line, ascii);
         if (f.text.len) {
             flow_break(&f, out,
                        &(struct indent){
@@ -108,12 +108,12 @@ one_row(struct lines *out, struct str text, struct str prefix, int width, bool a
     struct buf b, cut;
     buf_init(&b, BUF_MAX);
     buf_init(&cut, BUF_MAX);
-    strict_visible(&b, start_of(text, 4096));
+    strict_visible(&b, start_of(text, 4096), ascii);
     if (text.len > 8192) {
         buf_addc(&b, ' ');
-        strict_visible(&b, end_of(text, 4096));
+        strict_visible(&b, end_of(text, 4096), ascii);
     } else if (text.len > 4096) {
-        strict_visible(&b, str_sub(text, start_of(text, 4096).len, text.len));
+        strict_visible(&b, str_sub(text, start_of(text, 4096).len, text.len), ascii);
     }
     for (size_t i = 0; i < b.len; i++)
         if (b.data[i] == '\n')
@@ -227,19 +227,19 @@ verdict_style(enum verdict v)
 
 /* "L5 path inside project", "rule Bash(rm:*)  asked for by a rule" */
 static void
-add_reason(struct flow *f, const struct finding *x)
+add_reason(struct flow *f, const struct finding *x, bool ascii)
 {
     if (x->rule && strcmp(x->layer, "rules") == 0)
         flow_add(f, ST_DIM, STR("rule"));
     else
-        add_strict(f, ST_DIM, str_from(x->layer));
+        add_strict(f, ST_DIM, str_from(x->layer), ascii);
     if (x->rule) {
         flow_add(f, ST_TEXT, STR(" "));
-        add_strict(f, ST_TEXT, str_from(x->rule));
+        add_strict(f, ST_TEXT, str_from(x->rule), ascii);
     }
     if (x->reason) {
         flow_add(f, ST_TEXT, x->rule ? STR("  ") : STR(" "));
-        add_strict(f, ST_TEXT, str_from(x->reason));
+        add_strict(f, ST_TEXT, str_from(x->reason), ascii);
     }
 }
 
@@ -270,13 +270,13 @@ ok_row(struct parts *p, const struct part *part)
     flow_init(&f);
     begin_word(p, part->worst);
     if (part->text) {
-        add_strict(&f, ST_TEXT, str_from(part->text));
+        add_strict(&f, ST_TEXT, str_from(part->text), p->ascii);
         flow_add(&f, ST_TEXT, STR("  "));
     }
     for (size_t i = 0; i < p->d->n_findings; i++)
         if (same_part(p->d->findings[i].part, part->text) &&
             p->d->findings[i].verdict == part->worst) {
-            add_reason(&f, &p->d->findings[i]);
+            add_reason(&f, &p->d->findings[i], p->ascii);
             break;
         }
     for (size_t i = 0; i < f.text.len; i++)
@@ -296,7 +296,7 @@ part_text(struct parts *p, const char *text)
     buf_init(&b, BUF_MAX);
     buf_init(&cut, BUF_MAX);
     flow_init(&f);
-    strict_visible(&b, str_from(text));
+    strict_visible(&b, str_from(text), p->ascii);
     for (size_t i = 0; i < b.len; i++)
         if (b.data[i] == '\n')
             b.data[i] = ' ';
@@ -326,7 +326,7 @@ reason_rows(struct parts *p, const struct finding *x, bool behind)
     struct lines tmp;
     flow_init(&f);
     lines_init(&tmp);
-    add_reason(&f, x);
+    add_reason(&f, x, p->ascii);
     if (p->detail >= DETAIL_FIRST) {
         if (!behind) {
             lines_begin(p->out, false);
@@ -426,7 +426,7 @@ parts_lines(struct lines *out, const struct decision *d, struct str command, enu
 /* ---- the whole chain ---- */
 
 static void
-chain_finding(struct lines *out, const struct finding *x, int width)
+chain_finding(struct lines *out, const struct finding *x, int width, bool ascii)
 {
     struct flow f;
     flow_init(&f);
@@ -434,18 +434,18 @@ chain_finding(struct lines *out, const struct finding *x, int width)
     flow_add(&f, ST_TEXT, str_sub(STR("     "), 0, 5 - verdict_word(x->verdict).len));
     flow_add(&f, ST_BOLD, str_from(x->layer));
     flow_add(&f, ST_TEXT, STR("  "));
-    add_strict(&f, ST_TEXT, str_from(x->reason));
+    add_strict(&f, ST_TEXT, str_from(x->reason), ascii);
     flow_wrap(&f, out, &(struct indent){.width = width, .rest = STR("     ")});
     if (x->rule) {
         flow_add(&f, ST_DIM, STR("rule "));
-        add_strict(&f, ST_TEXT, str_from(x->rule));
+        add_strict(&f, ST_TEXT, str_from(x->rule), ascii);
         flow_wrap(&f, out,
                   &(struct indent){.width = width, .first = STR("     "), .rest = STR("       ")});
     }
     if (x->file) {
         struct buf b;
         buf_init(&b, 64);
-        add_strict(&f, ST_DIM, str_from(x->file));
+        add_strict(&f, ST_DIM, str_from(x->file), ascii);
         if (x->line > 0)
             buf_addf(&b, ":%d", x->line);
         flow_add(&f, ST_DIM, buf_str(&b));
@@ -470,11 +470,12 @@ chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
     for (size_t k = 0; k < n; k++) {
         if (out->n)
             lines_begin(out, false);
-        add_strict(&f, ST_BOLD, parts[k].text ? str_from(parts[k].text) : STR("the request"));
+        add_strict(&f, ST_BOLD, parts[k].text ? str_from(parts[k].text) : STR("the request"),
+                   ascii);
         flow_break(&f, out, &(struct indent){.width = width, .rest = BAR(ascii), .style = ST_DIM});
         for (size_t i = 0; i < d->n_findings; i++)
             if (same_part(d->findings[i].part, parts[k].text))
-                chain_finding(out, &d->findings[i], width);
+                chain_finding(out, &d->findings[i], width, ascii);
     }
     if (more) {
         lines_begin(out, false);

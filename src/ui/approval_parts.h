@@ -10,8 +10,9 @@
 #include "base/verdict.h"
 #include "ui/lines.h"
 
-/* Appends s with everything that could hide or reorder text made visible; newlines and tabs as blanks stay. */
-void strict_visible(struct buf *out, struct str s);
+/* Appends s with everything that could hide or reorder text made visible; newlines and tabs as blanks stay. ascii: and
+ * everything that this terminal would show as a question mark. */
+void strict_visible(struct buf *out, struct str s, bool ascii);
 
 /* The lines of a long text, at most `rows` (1 or more): its first and last ones, and how much lies between. True: it was cut.
  * `prefix` ("$ ") stands before the first. */

@@ -420,9 +420,12 @@ commands_cannot_lie(void **state)
     (void)state;
     struct buf b;
     buf_init(&b, BUF_MAX);
-    strict_visible(&b,
-                   STR("a\r\nb\xE2\x80\x8D\x63\xCC\x81\x1b[0m\xE2\x80\xAE\xC2\xA0\xEF\xB8\x8F"));
+    strict_visible(&b, STR("a\r\nb\xE2\x80\x8D\x63\xCC\x81\x1b[0m\xE2\x80\xAE\xC2\xA0\xEF\xB8\x8F"),
+                   false);
     assert_string_equal(buf_cstr(&b), "a^M\nb<U+200D>c<U+0301>^[[0m<U+202E><U+00A0><U+FE0F>");
+    buf_clear(&b);
+    strict_visible(&b, STR("rm caf\xC3\xA9?"), true);
+    assert_string_equal(buf_cstr(&b), "rm caf<U+00E9>?"); /* not the pattern "caf??" */
     buf_release(&b);
     ask(1, "rm -rf ~\n  ok   rm -rf ~  rules Bash(rm:*)", "[]", "[]");
     draw();
