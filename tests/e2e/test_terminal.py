@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""yare on a pseudo terminal of the test's own: what it writes and how much, and that it leaves the terminal as it was found."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+from harness import LIMIT, Server, World, YARE, check, main, wait_until
+
+SLOW = [{"text": "start "}, {"delay_ms": 60000}, {"text": "end"}]
+ENDED = {"SIGTERM": 143, "SIGHUP": 143, "SIGABRT": -signal.SIGABRT, "SIGKILL": -signal.SIGKILL}
+
+
+class Terminal:
+    def __init__(self, world, env=None, args=("--provider", "offline"), width=80, height=24):
+        self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self.found = termios.tcgetattr(self.slave)
+        merged = {k: v for k, v in dict(world.env, **(env or {})).items() if v is not None}
+        self.process = subprocess.Popen([YARE, *args], stdin=self.slave, stdout=self.slave, stderr=self.slave,
+                                        cwd=world.project, env=merged, start_new_session=True)
+        self.out = b""
+
+    def take(self, seconds):
+        """What comes until nothing has come for so long."""
+        got = b""
+        while select.select([self.master], [], [], seconds)[0]:
+            try:
+                got += os.read(self.master, 65536)
+            except OSError:
+                break
+        self.out += got
+        return got
+
+    def wait_for(self, pattern, limit=LIMIT):
+        end = time.monotonic() + limit
+        while not re.search(pattern, self.out):
+            check(time.monotonic() < end, "waited for", pattern, "in", self.out[-2000:])
+            self.take(0.02)
+
+    def write(self, data):
+        os.write(self.master, data)
+
+    def modes_left(self):
+        """Private modes that are not as at the start; wrapping and the cursor begin as on."""
+        state = {}
+        for numbers, c in re.findall(rb"\x1b\[\?([\d;]+)([hl])", self.out):
+            for n in numbers.split(b";"):
+                state[n] = c == b"h"
+        return [n for n, on in state.items() if on != (n in (b"25", b"7"))]
+
+    def check_left_as_found(self, what):
+        check(termios.tcgetattr(self.slave) == self.found, what, ": the line settings differ")
+        check(not self.modes_left(), what, ": modes left", self.modes_left())
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+def signals_leave_the_terminal_as_found():
+    w = World()
+    server = Server(w, {"responses": [SLOW]})
+    for name, status in ENDED.items():
+        t = Terminal(w, server.env, ())
+        t.wait_for(rb"ctx")
+        t.write(b"go\r")
+        t.wait_for(rb"start")
+        t.process.send_signal(getattr(signal, name))
+        wait_until(lambda: t.take(0.05) == b"" and t.process.poll() is not None, name + " to end yare")
+        wait_until(lambda: t.take(0.05) == b"" and not t.modes_left() and termios.tcgetattr(t.slave) == t.found,
+                   lambda: "the terminal after %s: %s" % (name, t.modes_left()))
+        check(t.process.returncode == status, name, t.process.returncode)
+        t.close()
+    server.close()
+    w.close()
+
+
+def terminals_of_every_kind():
+    w = World()
+    for env in ({"TERM": "screen"}, {"TERM": "linux"}, {"TERM": "vt100"}, {"TERM": "xterm", "NO_COLOR": "1"},
+                {"LC_ALL": "C"}, {"LC_ALL": "POSIX", "TERM": "vt100"}, {"COLORTERM": "truecolor"}):
+        t = Terminal(w, env)
+        t.wait_for(rb"ctx")
+        check(("LC_ALL" in env) == ("\u2500".encode() not in t.out), env, "borders")
+        check("NO_COLOR" not in env or not re.search(rb"\x1b\[[0-9;]*(3[0-8]|4[0-8])[;m]", t.out), env, "colours")
+        t.write(b"\x04")
+        wait_until(lambda: t.take(0.05) == b"" and t.process.poll() is not None, "the end")
+        check(t.process.returncode == 0, env, t.process.returncode)
+        t.check_left_as_found(env)
+        t.close()
+    for term in ("dumb", None):
+        t = Terminal(w, {"TERM": term})
+        t.wait_for(rb"yare -p")
+        wait_until(lambda: t.process.poll() is not None, "the end")
+        check(t.process.returncode == 2 and b"\x1b" not in t.out, term, t.out)
+        t.close()
+    w.close()
+
+
+def a_key_costs_few_bytes():
+    w = World()
+    t = Terminal(w)
+    t.wait_for(rb"ctx")
+    t.take(0.3)
+    clears = t.out.count(b"\x1b[2J")
+    for c in "a prompt that is long enough to reach the next line of the screen, and some more words":
+        t.write(c.encode())
+        got = b""
+        while not got:
+            got = t.take(0.02)
+        check(len(got) <= 200, "a key cost", len(got), "bytes")
+    check(clears <= 1 and t.out.count(b"\x1b[2J") == clears, "the screen was cleared")
+    t.close()
+    w.close()
+
+
+def split_keys_are_keys():
+    w = World()
+    server = Server(w, {"responses": [SLOW]})
+    t = Terminal(w, server.env, ())
+    t.wait_for(rb"ctx")
+    t.write(b"go\r")
+    t.wait_for(rb"start")
+    for key in (b"\x1b[D", b"\x1bOC", b"\x1b\r", b"\x1b[<64;3;3M"):
+        for byte in key:
+            t.write(bytes([byte]))
+            t.take(0.02)
+    t.take(0.2)
+    check(b"interrupt" not in t.out, "part of a key was taken for Esc")
+    t.write(b"\x1b")
+    t.wait_for(rb"interrupt")
+    t.close()
+    server.close()
+    w.close()
+
+
+def a_stream_costs_few_bytes():
+    w = World()
+    server = Server(w, {"responses": [[{"generate": {"tokens": 6000, "seed": 9}}, {"text": "\n\nThe-last-word."}]]})
+    t = Terminal(w, server.env, ())
+    t.wait_for(rb"ctx")
+    t.take(0.3)
+    before, clears = len(t.out), t.out.count(b"\x1b[2J")
+    t.write(b"go\r")
+    t.wait_for(rb"last-word")
+    t.take(0.3)
+    check(len(t.out) - before <= 160000, "6,000 tokens cost", len(t.out) - before, "bytes")
+    check(t.out.count(b"\x1b[2J") == clears, "the screen was cleared")
+    t.close()
+    server.close()
+    w.close()
+
+
+def switches(pid):
+    """Voluntary context switches of all threads: how often any of them woke."""
+    total = 0
+    for thread in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/status" % (pid, thread)) as f:
+            total += int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", f.read(), re.M).group(1))
+    return total
+
+
+def idle_is_idle():
+    w = World()
+    t = Terminal(w)
+    t.wait_for(rb"ctx")
+    wait_until(lambda: t.take(1) == b"", "quiet")
+    before = switches(t.process.pid)
+    check(t.take(3) == b"", "something was painted")
+    check(switches(t.process.pid) - before == 0, "woke", switches(t.process.pid) - before, "times in 3 s")
+    t.close()
+    w.close()
+
+
+main(signals_leave_the_terminal_as_found, terminals_of_every_kind, a_key_costs_few_bytes, split_keys_are_keys,
+     a_stream_costs_few_bytes, idle_is_idle)
