@@ -143,10 +143,13 @@ view_on_ask(struct view *v, struct event *take_e)
             it->summary = NULL;
         }
         it->state = TOOL_ASKING;
+        view_set(&it->what, take_e->u.ask.what); /* what runs is what was asked for last */
         view_item_touch(v, it);
     }
-    if (a && (!is_over(a->state) || a->state == TOOL_DENIED))
+    if (a && (!is_over(a->state) || a->state == TOOL_DENIED)) {
         a->state = TOOL_ASKING;
+        view_set(&a->what, take_e->u.ask.what);
+    }
     ARRAY_GROW(v->asks, v->n_asks, v->cap_asks);
     v->asks[v->n_asks++] = (struct ask){take_e->u.ask.id, take_e, clock_mono_ms(), ++v->version};
 }

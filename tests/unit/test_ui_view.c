@@ -296,11 +296,14 @@ an_edited_call_asks_again(void **state)
              "\"decision\":{\"decision\":"
              "\"ask\",\"findings\":[{\"layer\":\"L2\",\"decision\":\"ask\",\"reason\":\"of the "
              "old\"}]}}");
-    apply(v, "{\"event\":\"perm_ask\",\"id\":2,\"tool_use_id\":\"t\",\"tool\":\"Bash\"}");
+    apply(v, "{\"event\":\"perm_ask\",\"id\":2,\"tool_use_id\":\"t\",\"tool\":\"Bash\",\"what\":"
+             "\"ls new\"}");
     assert_int_equal(v->n_asks, 1);
     assert_int_equal(v->items[0].state, TOOL_ASKING);
     assert_null(v->items[0].summary);
     assert_int_equal(v->acts[0].state, TOOL_ASKING);
+    assert_string_equal(v->items[0].what, "ls new");
+    assert_string_equal(v->acts[0].what, "ls new");
 }
 
 static void
