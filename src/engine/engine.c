@@ -117,6 +117,8 @@ engine_end_turn(struct engine *e)
     pthread_mutex_lock(&e->lock);
     struct cancel *turn = e->turn;
     e->turn = NULL;
+    /* A cancel that comes just after the turn's end was meant for it, not for a prompt that is still to be typed. */
+    e->busy = e->n_work > 0 || e->n_steer > 0;
     pthread_mutex_unlock(&e->lock);
     cancel_free(turn);
     e->running = false;

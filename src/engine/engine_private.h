@@ -34,7 +34,7 @@ struct engine {
     struct op **inbox;
     size_t n_inbox, cap_inbox;
     bool overflow, closed;
-    bool busy;           /* ops or work were taken up and the engine did not wait since */
+    bool busy;           /* ops were taken up, or work waits, and no turn has begun for it yet */
     bool cancel_next;    /* a cancel came between a submit and its turn */
     struct cancel *turn; /* of the running submit; NULL: none */
 
