@@ -401,9 +401,54 @@ judge_operand(struct chain *c, const struct perm_leaf *l, const char *text, bool
     path_names_release(&n);
 }
 
+/* A word of code in another language that a deny rule for files would match: it may well be opened. */
+static bool
+code_names_denied(struct chain *c, const struct perm_leaf *l, struct str code)
+{
+    static const char chars[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./~-";
+    size_t looked = 0;
+    for (size_t i = 0; i < code.len;) {
+        size_t n = 0;
+        while (i + n < code.len && strchr(chars, code.ptr[i + n]) && code.ptr[i + n])
+            n++;
+        struct str part = str_sub(code, i, n);
+        i += n ? n : 1;
+        if (!n || (!memchr(part.ptr, '.', n) && !memchr(part.ptr, '/', n)))
+            continue;
+        if (++looked > 64)
+            return false;
+        struct path_names names;
+        char *text = str_dup(part);
+        path_names_init(&names, l->cwd ? l->cwd : c->cwd, text, c->fold);
+        const char *const *v = (const char *const *)names.v;
+        const struct perm_rule *r =
+            rules_match_path(c->req->rules, &c->deny, "Read", v, names.n, &c->anchor);
+        if (r)
+            chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
+                      "the code names '%s', which a deny rule is about", text);
+        free(text);
+        path_names_release(&names);
+        if (r)
+            return true;
+    }
+    return false;
+}
+
+static void
+judge_code(struct chain *c, const struct perm_leaf *l)
+{
+    if (l->cls != CLASS_DANGER || !rules_any(c->req->rules, &c->deny, "Read"))
+        return;
+    for (size_t i = 1; i < l->n_argv; i++)
+        if (l->argv[i].known && code_names_denied(c, l, l->argv[i].text))
+            return;
+}
+
 void
 judge_operands(struct chain *c, const struct perm_leaf *l)
 {
+    judge_code(c, l);
     bool tree = takes_trees(l);
     for (size_t i = 1; i < l->n_argv; i++) {
         const struct perm_word *w = &l->argv[i];

@@ -15,6 +15,9 @@ go_up(struct buf *b)
     char real[4096];
     if (b->len <= 1)
         return true;
+    /* Descriptors are links into the process that looks: ours are not the command's. */
+    if (strcmp(buf_cstr(b), "/dev/fd") == 0)
+        return false;
     if (lstat(buf_cstr(b), &st) == 0 && S_ISLNK(st.st_mode)) {
         if (!realpath(buf_cstr(b), real))
             return false;

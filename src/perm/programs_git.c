@@ -327,6 +327,34 @@ in_list(const char *list, struct str s)
     return false;
 }
 
+/* An operand that may name a file of the work tree, be it there or not; "a..b" names revisions. */
+static bool
+may_be_path(struct sh *sh, const struct word *w)
+{
+    struct str s = w->w.text;
+    bool range = str_contains(s, STR("..")) && !str_is(s, "..") && !str_starts(s, "../") &&
+                 !str_contains(s, STR("/.."));
+    return w->w.known && (w->w.glob || path_exists(sh, w) ||
+                          (!range && (memchr(s.ptr, '.', s.len) || memchr(s.ptr, '/', s.len))));
+}
+
+/* ":path" and ":0:path" name files of the index, ":/path" and ":(top)path" of the work tree. */
+static void
+read_index_path(struct judged *j, struct str s)
+{
+    size_t from = 1, close = str_find(s, ')', 0);
+    if (s.len > 1 && (s.ptr[1] == '!' || s.ptr[1] == '^'))
+        return;
+    if (s.len > 3 && s.ptr[1] >= '0' && s.ptr[1] <= '3' && s.ptr[2] == ':')
+        from = 3;
+    else if (s.len > 1 && s.ptr[1] == '(' && close != (size_t)-1)
+        from = close + 1;
+    else if (s.len > 1 && s.ptr[1] == '/')
+        from = 2;
+    if (from < s.len)
+        effect_text(j->sh, j->leaf, EFFECT_READ, str_sub(s, from, s.len));
+}
+
 /* Paths among the operands: what lies outside, what exists, what rev:path names. */
 static void
 read_operands(struct judged *j, size_t first)
@@ -344,11 +372,10 @@ read_operands(struct judged *j, size_t first)
             struct str full =
                 here ? p : str_from(arena_printf(j->sh->a, "%s/%.*s", root, (int)p.len, p.ptr));
             effect_text(j->sh, j->leaf, EFFECT_READ, full);
-        } else if (w->w.known && (w->w.glob || str_starts(s, "/") || str_starts(s, "..") ||
-                                  path_exists(j->sh, w))) {
-            /* "a..b" names revisions; only a leading ".." component is a path. */
-            if (!str_starts(s, "..") || str_is(s, "..") || str_starts(s, "../"))
-                effect_add(j->sh, j->leaf, EFFECT_READ, w);
+        } else if (colon == 0) {
+            read_index_path(j, s);
+        } else if (may_be_path(j->sh, w)) {
+            effect_add(j->sh, j->leaf, EFFECT_READ, w);
         }
     }
 }
@@ -450,6 +477,8 @@ judge_subcommand(struct sh *sh, size_t leaf, const struct command *c, size_t sub
     if (j.o.unknown || j.o.bad || j.o.writes || !operands_ok(&j, g) ||
         (!known_operands && g->ops != G_ANY && g->ops != G_TREE)) {
         other_command(sh, leaf, c, name);
+        if (str_is(name, "grep"))
+            effect_text(sh, leaf, EFFECT_READ_TREE, STR("."));
         leaf_at(sh, leaf)->cls = CLASS_UNKNOWN;
         return;
     }
@@ -457,7 +486,8 @@ judge_subcommand(struct sh *sh, size_t leaf, const struct command *c, size_t sub
         effect_unknown(sh, leaf, "an operand is not known");
     if (str_is(name, "grep"))
         effect_text(sh, leaf, EFFECT_READ_TREE, STR("."));
-    read_operands(&j, str_is(name, "grep") && !j.o.pattern ? 1 : 0);
+    if (g->ops == G_ANY || g->ops == G_TREE)
+        read_operands(&j, str_is(name, "grep") && !j.o.pattern ? 1 : 0);
     leaf_at(sh, leaf)->cls = CLASS_GIT_READ;
 }
 

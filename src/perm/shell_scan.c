@@ -12,7 +12,8 @@ odd_space(int32_t cp)
 {
     return cp == 0xa0 || cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200d) || cp == 0x2028 ||
            cp == 0x2029 || cp == 0x202f || cp == 0x205f || cp == 0x2060 || cp == 0x3000 ||
-           cp == 0xfeff || cp == 0x3164 || cp == 0x115f || cp == 0x1160 || cp == 0xffa0;
+           cp == 0xfeff || cp == 0x3164 || cp == 0x2800 || cp == 0x115f || cp == 0x1160 ||
+           cp == 0xffa0;
 }
 
 bool
