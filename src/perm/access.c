@@ -386,7 +386,10 @@ judge_operand(struct chain *c, const struct perm_leaf *l, const char *text, bool
 {
     struct path_names n;
     bool own = false;
-    path_names_init(&n, l->cwd ? l->cwd : c->cwd, text, c->fold);
+    const char *cwd = l->cwd ? l->cwd : c->cwd;
+    if (chain_seen(c, xasprintf("operand %d %s %s", tree, cwd, text)))
+        return;
+    path_names_init(&n, cwd, text, c->fold);
     for (size_t i = 0; i < n.n; i++) {
         const char *what = path_protected(c, n.v[i], false, &own);
         if (!what || !own)
@@ -441,7 +444,10 @@ judge_code(struct chain *c, const struct perm_leaf *l)
     if (l->cls != CLASS_DANGER || !rules_any(c->req->rules, &c->deny, "Read"))
         return;
     for (size_t i = 1; i < l->n_argv; i++)
-        if (l->argv[i].known && code_names_denied(c, l, l->argv[i].text))
+        if (l->argv[i].known &&
+            !chain_seen(c, xasprintf("code %s %.*s", l->cwd ? l->cwd : "", (int)l->argv[i].text.len,
+                                     l->argv[i].text.ptr)) &&
+            code_names_denied(c, l, l->argv[i].text))
             return;
 }
 

@@ -3,6 +3,7 @@
  * One decision in the making, shared by the layers and by nobody else. Layers only add findings; an ask's force says what
  * may still take it away, and only the rows for hook, sandbox and mode take any away (they turn it into a note).
  */
+#include "base/str_set.h"
 #include "perm/chain.h"
 #include "perm/leaf.h"
 #include "perm/rules_match.h"
@@ -84,7 +85,8 @@ struct chain {
     bool has_sh;
     struct cover *covers;
     struct leaf_texts *texts;
-    bool clean; /* plan mode: no write and no unknown effect in the whole call */
+    bool clean;          /* plan mode: no write and no unknown effect in the whole call */
+    struct str_set seen; /* accesses judged already; owns its strings */
 };
 
 /* Findings. part may be NULL; rule may be NULL. */
@@ -94,6 +96,8 @@ void chain_add(struct chain *c, const char *layer, enum verdict v, enum force fo
 /* An ask counts no longer: it becomes a note. How many asks of at most that force were there. */
 size_t chain_lift(struct chain *c, enum force most);
 bool chain_has(const struct chain *c, enum verdict v);
+/* True: the same was asked before, and has been judged. Takes the key. */
+bool chain_seen(struct chain *c, char *take);
 
 /* chain_setup.c */
 void chain_init(struct chain *c, const struct perm_request *req, struct decision *d);

@@ -143,9 +143,27 @@ free_all(char **v, size_t n)
         free(v[i]);
 }
 
+bool
+chain_seen(struct chain *c, char *take)
+{
+    bool seen = !str_set_add(&c->seen, str_from(take));
+    if (seen)
+        free(take);
+    return seen;
+}
+
+static void
+release_seen(struct chain *c)
+{
+    for (size_t i = 0; i < c->seen.cap; i++)
+        free((char *)c->seen.slots[i].ptr);
+    str_set_release(&c->seen);
+}
+
 void
 chain_release(struct chain *c)
 {
+    release_seen(c);
     if (c->has_sh) {
         covers_release(c);
         perm_analysis_release(&c->sh);

@@ -255,7 +255,12 @@ layer_paths(struct chain *c)
                                .cwd = l->cwd,
                                .cd = cd && !e->redirect,
                                .by_name = e->kind == EFFECT_DELETE_TREE && find_by_name(l)};
-            judge_access(c, &a);
+            if (!chain_seen(c, xasprintf("%zu %d%d%d%d %s", i, (int)e->kind, e->glob, e->redirect,
+                                         e->path != NULL,
+                                         e->path    ? e->path
+                                         : e->shown ? e->shown
+                                                    : "")))
+                judge_access(c, &a);
         }
     }
 }

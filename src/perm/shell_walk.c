@@ -32,9 +32,12 @@ gap_is_blank(const struct sh *sh, uint32_t from, uint32_t to, bool newlines)
 static void
 walk_children(struct sh *sh, TSNode n)
 {
-    uint32_t count = ts_node_child_count(n);
-    for (uint32_t i = 0; i < count && sh_spend(sh, 1); i++)
-        walk_stmt(sh, ts_node_child(n, i), NULL);
+    /* By a cursor: what could not be parsed may have thousands of children, and each is found by counting otherwise. */
+    TSTreeCursor at = ts_tree_cursor_new(n);
+    for (bool more = ts_tree_cursor_goto_first_child(&at); more && sh_spend(sh, 1);
+         more = ts_tree_cursor_goto_next_sibling(&at))
+        walk_stmt(sh, ts_tree_cursor_current_node(&at), NULL);
+    ts_tree_cursor_delete(&at);
 }
 
 static void

@@ -69,17 +69,10 @@ find_node(TSNode n, uint32_t at, TSNode *ret)
             *ret = n;
             return true;
         }
-        uint32_t count = ts_node_child_count(n);
-        bool found = false;
-        for (uint32_t i = 0; i < count && !found; i++) {
-            TSNode c = ts_node_child(n, i);
-            if (ts_node_start_byte(c) <= at && at < ts_node_end_byte(c)) {
-                n = c;
-                found = true;
-            }
-        }
-        if (!found)
+        TSNode c = ts_node_first_child_for_byte(n, at);
+        if (ts_node_is_null(c) || ts_node_start_byte(c) > at || ts_node_end_byte(c) <= at)
             return false;
+        n = c;
     }
     return false;
 }
