@@ -51,5 +51,7 @@ void ops_ln(struct judged *j);
 void ops_chmod(struct judged *j);
 void ops_dd(struct judged *j);
 
+/* follow.c: reads what the links below a folder lead to. */
+void follow_links(struct judged *j, const struct word *w);
 void judged_unknown(struct judged *j, const char *why);
 const struct word *judged_operand(const struct judged *j, size_t i);

@@ -9,6 +9,17 @@ is_dash(const struct word *w)
     return w->w.known && str_is(w->w.text, "-");
 }
 
+/* All operands, or the folder it runs in, with the links below. */
+static void
+follow_from(struct judged *j, size_t first)
+{
+    struct word here = word_literal(j->sh, STR("."));
+    if (j->o.n_operands <= first)
+        follow_links(j, &here);
+    for (size_t i = first; i < j->o.n_operands; i++)
+        follow_links(j, judged_operand(j, i));
+}
+
 static void
 read_from(struct judged *j, size_t first, enum perm_effect_kind kind)
 {
@@ -119,6 +130,8 @@ ops_grep(struct judged *j)
     if (j->o.n_operands <= first && tree)
         read_here(j, kind);
     read_from(j, first, kind);
+    if (j->o.seen['R'])
+        follow_from(j, first);
     /* "grep -r x $f": the value may bring an option or several files; none of grep's options writes. */
 }
 
@@ -129,6 +142,8 @@ ops_rg(struct judged *j)
     if (j->o.n_operands <= first)
         read_here(j, EFFECT_READ_TREE);
     read_from(j, first, EFFECT_READ_TREE);
+    if (j->o.seen['L'])
+        follow_from(j, first);
 }
 
 static bool
@@ -177,6 +192,8 @@ void
 ops_diff(struct judged *j)
 {
     read_from(j, 0, j->o.seen['r'] ? EFFECT_READ_TREE : EFFECT_READ);
+    if (j->o.seen['r'] && !j->o.seen['1'])
+        follow_from(j, 0);
 }
 
 /* The second operand is written. */

@@ -78,9 +78,9 @@ static const struct program programs[] = {
     {"file",
      CLASS_READER,
      ops_read,
-     {.shorts = "bcEhikLlnNprsv0e:F:P:f<",
+     {.shorts = "bcEhikLlnNp!rsv0e:F:P:f<",
       .longs = "brief mime mime-type mime-encoding dereference no-dereference keep-going "
-               "separator= exclude= extension raw no-pad print0 preserve-date" HELP},
+               "separator= exclude= extension raw no-pad print0 preserve-date!" HELP},
      false},
     {"cut",
      CLASS_READER,
@@ -182,7 +182,7 @@ static const struct program programs[] = {
       .longs = "normal brief report-identical-files context=? unified=? ed rcs side-by-side width= "
                "left-column suppress-common-lines show-c-function show-function-line= label= "
                "expand-tabs initial-tab tabsize= suppress-blank-empty recursive/r "
-               "no-dereference new-file unidirectional-new-file ignore-file-name-case "
+               "no-dereference/1 new-file unidirectional-new-file ignore-file-name-case "
                "no-ignore-file-name-case exclude= exclude-from=< starting-file= from-file=< "
                "to-file=< ignore-case ignore-tab-expansion ignore-trailing-space "
                "ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= "
@@ -277,7 +277,7 @@ static const struct program programs[] = {
      {.shorts = "A:B:C:E:F.HILM:NPST:U0abcd:e|f~g:hij:lm:noqr:st:uvwx",
       .longs =
           "after-context= before-context= context= encoding= fixed-strings hidden with-filename "
-          "no-filename follow max-columns= max-columns-preview no-line-number pcre2 smart-case "
+          "no-filename follow/L max-columns= max-columns-preview no-line-number pcre2 smart-case "
           "type-not= multiline multiline-dotall null text count count-matches max-depth= "
           "regexp=| file=~ glob= iglob= ignore-case files-with-matches files-without-match "
           "threads= max-count= line-number only-matching quiet replace= case-sensitive type= "
