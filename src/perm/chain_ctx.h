@@ -132,6 +132,9 @@ void judge_operands(struct chain *c, const struct perm_leaf *l);
 /* The project's own git configuration names a program that a read-only form would run, and that the environment cannot switch
  * off (filters, external diffs and textconv, signature checks, hooks), or pulls in another file. Read at each decision. */
 bool repo_config_runs(const char *root);
+bool repo_config_runs_at(const char *root, int depth); /* depth: of repositories in repositories */
+/* repo_modules.c: the same of the repositories that the index of `git` lists below root. */
+bool repo_modules_run(const char *root, const char *git, int depth);
 bool repo_is_own(const struct chain *c, const char *dir);
 /* Where a git command really works (-C): cleaned, NULL: unknown or another repository by option. Yours. */
 char *repo_git_dir(const struct perm_leaf *leaf);

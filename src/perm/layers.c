@@ -104,7 +104,7 @@ leaf_uncovered(struct chain *c, size_t i)
         why = "git reads the repository's settings, which can run programs, and this folder is not "
               "trusted";
     if (!why && l->cls == CLASS_GIT_READ)
-        why = "it works in another repository, whose settings can run programs";
+        why = "it works in another repository, or in one whose settings or hooks run programs";
     if (!why && c->mode == PERM_PLAN)
         why = "plan mode: it is not known to change nothing";
     if (!why)

@@ -97,7 +97,7 @@ hook_runs(const char *dir)
 }
 
 bool
-repo_config_runs(const char *root)
+repo_config_runs_at(const char *root, int depth)
 {
     char *git = fs_join(root, ".git");
     if (!fs_is_dir(git)) { /* a linked work tree or a submodule points to its folder */
@@ -108,9 +108,15 @@ repo_config_runs(const char *root)
     }
     char *common = pointer(git, "commondir", "");
     const char *shared = common ? common : git;
-    bool runs =
-        file_runs(shared, "config") || file_runs(git, "config.worktree") || hook_runs(shared);
+    bool runs = file_runs(shared, "config") || file_runs(git, "config.worktree") ||
+                hook_runs(shared) || repo_modules_run(root, git, depth);
     free(common);
     free(git);
     return runs;
+}
+
+bool
+repo_config_runs(const char *root)
+{
+    return repo_config_runs_at(root, 0);
 }

@@ -1,8 +1,12 @@
 /* git's read-only forms run free only where the project's own configuration names no program. */
 #include "unit/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "perm/chain.h"
 #include "unit/temp_dir.h"
@@ -58,6 +62,9 @@ configurations(void **state)
         {"[include]\n\tpath = ../evil\n", VERDICT_ASK},
         {"[gpg]\n\tprogram = ./x\n", VERDICT_ASK},
         {"[core]\n\thooksPath = hooks\n", VERDICT_ASK},
+        {"[merge \"x\"]\n\tdriver = touch pwned\n", VERDICT_ASK},
+        {"[diff \"]\"] command = touch pwned\n", VERDICT_ASK},
+        {"[remote \"origin\"]\n\tpromisor = true\n", VERDICT_ASK},
         {"# [filter \"x\"]\n", VERDICT_ALLOW},
     };
     (void)state;
@@ -68,6 +75,50 @@ configurations(void **state)
         if (decide(root, "git status") != rows[i].want)
             fail_msg("row %zu: %s", i, rows[i].text);
     }
+    temp_dir_remove(root);
+}
+
+/* The index lists a repository below: its configuration counts too. */
+static void
+repository_below(void **state)
+{
+    /* header, one entry: 24 bytes of times and places, the mode, owner, group, size, an object name, flags, the name */
+    static const char head[] = "DIRC\0\0\0\2\0\0\0\1", mode[] = "\0\0\xE0\0";
+    char index[120] = {0};
+    (void)state;
+    memcpy(index, head, 12);
+    memcpy(index + 12 + 24, mode, 4);
+    memcpy(index + 12 + 24 + 4 + 12 + 20 + 2, "sub", 3);
+    char *root = temp_dir_make();
+    temp_file_write(root, ".git/HEAD", "ref: refs/heads/main\n");
+    temp_file_write(root, ".git/config", "[core]\n\tbare = false\n");
+    temp_file_write(root, "sub/.git/config", "[filter \"x\"]\n\tclean = touch pwned\n");
+    assert_int_equal(decide(root, "git status"), VERDICT_ALLOW);
+    char *path = fs_join(root, ".git/index");
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(index, 1, sizeof index, f), sizeof index);
+    fclose(f);
+    assert_int_equal(decide(root, "git status"), VERDICT_ASK);
+    temp_file_write(root, "sub/.git/config", "[core]\n\tbare = false\n");
+    assert_int_equal(decide(root, "git status"), VERDICT_ALLOW);
+    free(path);
+    temp_dir_remove(root);
+}
+
+/* status writes the index and runs this hook. */
+static void
+hook_of_the_index(void **state)
+{
+    (void)state;
+    char *root = temp_dir_make();
+    temp_file_write(root, ".git/config", "[core]\n\tbare = false\n");
+    temp_file_write(root, ".git/hooks/post-index-change", "#!/bin/sh\n");
+    char *path = fs_join(root, ".git/hooks/post-index-change");
+    assert_int_equal(decide(root, "git status"), VERDICT_ALLOW);
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(decide(root, "git status"), VERDICT_ASK);
+    free(path);
     temp_dir_remove(root);
 }
 
@@ -90,7 +141,8 @@ linked_work_tree(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(configurations),
-                                       cmocka_unit_test(linked_work_tree)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configurations), cmocka_unit_test(repository_below),
+        cmocka_unit_test(hook_of_the_index), cmocka_unit_test(linked_work_tree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,91 @@
+/*
+ * Repositories inside the repository: status and diff start git in each one that the index lists, and there its own configuration
+ * counts. The index is searched for such entries by their mode; a name that is found by chance leads nowhere.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "perm/chain_ctx.h"
+
+enum {
+    MODULES_MAX = 64,
+    DEPTH_MAX = 4,
+    HEADER = 12,
+    MODE_AT = 24,
+    AFTER_MODE = 16 /* mode, owner, group, size */
+};
+
+/* The name of the entry whose mode stands at `at`, for object names of `hash` bytes. */
+static struct str
+entry_name(struct str index, size_t at, size_t hash)
+{
+    size_t flags = at + AFTER_MODE + hash, from = flags + 2;
+    if (from >= index.len)
+        return (struct str){0};
+    if ((unsigned char)index.ptr[flags] & 0x40) /* extended flags */
+        from += 2;
+    size_t end = from;
+    while (end < index.len && index.ptr[end])
+        end++;
+    return end < index.len && end - from < 4096 ? str_sub(index, from, end - from)
+                                                : (struct str){0};
+}
+
+static bool
+module_runs(const char *root, struct str name, int depth)
+{
+    if (!name.len || name.ptr[0] == '/' || str_contains(name, STR("..")))
+        return false;
+    char *text = str_dup(name), *path = fs_join(root, text), *git = fs_join(path, ".git");
+    bool runs = fs_exists(git) && repo_config_runs_at(path, depth + 1);
+    free(git);
+    free(path);
+    free(text);
+    return runs;
+}
+
+static bool
+index_runs(const char *root, struct str index, int depth)
+{
+    static const char mode[] = {0, 0, (char)0xE0, 0};
+    size_t found = 0, at = HEADER + MODE_AT;
+    bool compressed = index.len > 7 && index.ptr[7] == 4;
+    while (at + sizeof mode < index.len) {
+        const char *p = memmem(index.ptr + at, index.len - at, mode, sizeof mode);
+        if (!p)
+            return false;
+        at = (size_t)(p - index.ptr);
+        /* Names are cut in version 4: any such entry asks. */
+        if (compressed || ++found > MODULES_MAX || depth >= DEPTH_MAX ||
+            module_runs(root, entry_name(index, at, 20), depth) ||
+            module_runs(root, entry_name(index, at, 32), depth))
+            return true;
+        at++;
+    }
+    return false;
+}
+
+bool
+repo_modules_run(const char *root, const char *git, int depth)
+{
+    struct stat st;
+    char *path = fs_join(git, "index");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool runs = false;
+    free(path);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > HEADER) {
+        size_t len = (size_t)st.st_size;
+        char *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+        runs = map == MAP_FAILED || index_runs(root, str_make(map, len), depth);
+        if (map != MAP_FAILED)
+            munmap(map, len);
+    }
+    if (fd >= 0)
+        close(fd);
+    return runs;
+}
