@@ -276,6 +276,16 @@ engine_next_event(struct engine *e, int timeout_ms)
     return queue_pop(e->out);
 }
 
+void
+engine_offer(struct engine *e, const char *kind, const char *text, const char *command)
+{
+    struct event *ev = event_new(EV_OFFER);
+    ev->u.offer.kind = xstrdup(kind);
+    ev->u.offer.text = xstrdup(text);
+    ev->u.offer.command = xstrdup(command);
+    core_emit(&e->core, ev);
+}
+
 int
 engine_event_fd(struct engine *e)
 {

@@ -36,7 +36,7 @@ enum stop_hook_answer {
  * built-in one. Called on the engine
  * thread, but for tool_host, whose functions the tools call from theirs. */
 struct engine_seams {
-    void *user; /* first argument of stop_hook */
+    void *user; /* first argument of stop_hook and connect */
     /* active: a Stop hook already made this turn go on. ret_reason is the engine's to free. */
     enum stop_hook_answer (*stop_hook)(void *user, const char *last_text, bool active,
                                        char **ret_reason);
@@ -46,6 +46,10 @@ struct engine_seams {
     bool (*bash_read_only)(const struct perm_request *req);
     size_t (*perm_suggest)(const struct perm_request *req, char *ret_rules[5],
                            const char **ret_why);
+    /* Another provider while the session runs: where is a URL or a name ("ollama"), model may be NULL. Gives the provider
+     * and the model to use (both the engine's). May wait for the network, a few seconds at most. NULL: there is no other. */
+    bool (*connect)(void *user, const char *where, const char *model, struct model_provider **ret,
+                    char **ret_model, struct err *err);
     const struct tool_host *tool_host; /* TodoWrite's todos become EV_TASK when this is NULL */
     int retry_base_ms;                 /* first back-off; 0: 500; tests use 1 */
     int kill_wait_ms; /* how long an interrupted turn waits for its tools; 0: 5,000 */
@@ -85,12 +89,18 @@ struct engine_config {
 
 struct engine;
 struct engine *engine_start(const struct engine_config *cfg, struct err *err);
+/* A recording (--events FILE) in place of a session, behind the same seam: its events come as they came then, at `speed` times
+ * the pace (1: as recorded, 0: at once). Ops other than the quit are answered by a notice. Errors: no such file, a line that is no
+ * event (named). */
+struct engine *engine_replay(const char *path, double speed, struct err *err);
 void engine_post(struct engine *e, struct op *take_op);
 /* Interrupts the running turn (CANCEL_USER), or everything (CANCEL_TERM). Works when every queue is full. */
 void engine_cancel(struct engine *e, enum cancel_reason reason);
 /* The next event, waiting at most timeout_ms (-1: for ever); NULL: none in time, or the engine closed and all are read. */
 struct event *engine_next_event(struct engine *e, int timeout_ms);
 int engine_event_fd(struct engine *e); /* polls readable while an event waits */
+/* Says EV_OFFER to the front end: what a start-up helper found. Any thread, before engine_free. kind, text, command: see event.h. */
+void engine_offer(struct engine *e, const char *kind, const char *text, const char *command);
 const char *engine_session_id(const struct engine *e);
 /* Asks the engine to end: cancels what runs, answers what is open, syncs. EV_CLOSED follows. */
 void engine_stop(struct engine *e);

@@ -19,7 +19,8 @@ static const char *const kind_names[] = {
     [EV_TASK] = "task",         [EV_NOTICE] = "notice",
     [EV_ERROR] = "error",       [EV_RETRY] = "retry",
     [EV_ANSWER] = "answer",     [EV_RESULT] = "result",
-    [EV_RAW] = "raw",           [EV_CLOSED] = "closed",
+    [EV_RAW] = "raw",           [EV_OFFER] = "offer",
+    [EV_CLOSED] = "closed",
 };
 
 static const char *const tool_state_names[] = {
@@ -109,8 +110,8 @@ merge_block(struct event *last, struct event *item)
 {
     if (last->phase != PHASE_DELTA || item->phase != PHASE_DELTA ||
         last->u.block.type != item->u.block.type || last->u.block.index != item->u.block.index ||
-        last->u.block.replayed != item->u.block.replayed || !last->u.block.text ||
-        !item->u.block.text)
+        last->u.block.replayed != item->u.block.replayed || last->place != item->place ||
+        !last->u.block.text || !item->u.block.text)
         return false;
     size_t a = strlen(last->u.block.text), b = strlen(item->u.block.text);
     if (a + b > MERGE_MAX)

@@ -26,19 +26,41 @@ enum op_kind {
     OP_REWIND,          /* text: message uuid */
     OP_RESUME,          /* text: session id, prefix or title */
     OP_QUESTION_ANSWER, /* text */
-    OP_STOP_TOOL,       /* text: tool_use id */
-    OP_TRUST,           /* the person trusts the folder */
-    OP_QUERY,           /* query, text: argument; answered by EV_ANSWER with the same seq */
+    OP_STOP_TOOL,       /* text: tool_use id, or a background task's id */
+    OP_BACKGROUND_TOOL, /* text: tool_use id of a running command that shall go on beside the turn; NULL: the newest */
+    OP_TRUST, /* the person trusts the folder */
+    OP_QUERY, /* query, text: argument; answered by EV_ANSWER with the same seq */
     OP_QUIT,
 };
+
+/* Each answer is one JSON object in EV_ANSWER; one that could not be given has "error" and perhaps the rest. */
 enum query_kind {
+    /* text: index of the message before which the page ends, "" for the last page. {"from","to","total","events":[...]}:
+     * messages from..to-1 as the replayed events that panes show them by (event_write's form). */
     QUERY_HISTORY,
+    /* text: words that title or prompts hold, or "". {"sessions":[{"id","title","cwd","created_ms","last_ms","messages",
+     * "bytes","print","excerpt"}]}, newest first. */
     QUERY_SESSIONS,
     QUERY_RULES,
+    /* text: part of a path. {"files":[...],"complete":bool} */
     QUERY_FILES,
+    /* text: what to find, without case. {"hits":[{"index","uuid","role","excerpt"}],"complete":bool}; index: as in
+     * QUERY_HISTORY. */
     QUERY_SEARCH,
     QUERY_CHECKPOINTS,
-    QUERY_STATE
+    QUERY_STATE,
+    /* {"context":{"used","window","state","estimated"}, "sources":[{"name","tokens"}] (system, tools, memory, messages, results),
+     * "models":[{"model","requests","input","output","cache_read","cache_write","cost_usd" or null}], "agents":[the same with
+     * "agent"], "requests":[{"turn","purpose","model","input","output","cache_read","cache_write","cost_usd","context"}] (the
+     * newest 200), "cache_breaks":[{"turn","reason","tokens"}], "tiers":[{"id","name","percent"}], "budget_usd","cost_usd",
+     * "api_ms","tool_ms","estimated"} */
+    QUERY_METERS,
+    /* {"models":[{"id","shown","provider","context","max_output","price":{"in","out"} or null,"current":bool,"where"}]}: the
+     * catalogue's for the provider in use, and those its server names. */
+    QUERY_MODELS,
+    /* text: tool_use or task id. {"id","name","what","state","text","bytes","from","processes":[{"pid","depth","command"}]}: what a
+     * tool put out so far, its last 256 KiB; from: bytes left out before it. */
+    QUERY_TOOL_LOG,
 };
 
 enum perm_answer { PERM_ANSWER_ONCE, PERM_ANSWER_ALWAYS, PERM_ANSWER_NO };
@@ -82,6 +104,7 @@ enum event_kind {
     EV_ANSWER,       /* answer to an OP_QUERY: seq, json */
     EV_RESULT,       /* result: a submit is over */
     EV_RAW,          /* answer.json: the provider's own stream event (engine_config.partial_raw) */
+    EV_OFFER,        /* offer: something the person may take up with a key; never done unasked */
     EV_CLOSED,       /* the engine has stopped; the last event */
 };
 
@@ -103,10 +126,14 @@ struct event {
     int64_t wall_ms;
     uint64_t seq; /* EV_ANSWER: of the query */
     char *agent;  /* NULL: the main agent */
+    /* EV_USER, EV_BLOCK, EV_TOOL, EV_MESSAGE: place in the conversation, from 1, of the message it belongs to; 0: not known.
+     * A tool belongs to the message that calls it. */
+    int64_t place;
     union {
         struct {
             char *id, *model, *cwd, *root, *version, *provider;
             char *model_shown; /* its short name, for people; NULL: it has none */
+            char *title;       /* the person's name for the session; NULL: none */
             enum perm_mode mode;
             bool resumed, trusted, cleared;
             int64_t context_window;
@@ -210,6 +237,11 @@ struct event {
         struct {
             char *json;
         } answer;
+        struct {
+            char *kind;    /* "provider", "tour" */
+            char *text;    /* one line: "Ollama answers on 127.0.0.1:11434 (qwen3:8b)" */
+            char *command; /* what taking it up posts as OP_COMMAND: "/connect ..." */
+        } offer;
         struct {
             const char
                 *subtype;     /* static: "success" "error_max_turns" "error_during_execution" ... */

@@ -114,6 +114,8 @@ event_write(const struct event *e, struct buf *out)
         jw_kint(&w, "seq", (int64_t)e->seq);
     if (e->agent)
         jw_kcstr(&w, "agent", e->agent);
+    if (e->place)
+        jw_kint(&w, "place", e->place);
     size_t n;
     const struct event_field *f = event_fields(&n);
     for (size_t i = 0; i < n; i++)
@@ -317,6 +319,7 @@ event_read(struct str json, struct err *err)
     }
     e->wall_ms = json_int(tree, "wall_ms", 0);
     e->seq = (uint64_t)json_int(tree, "seq", 0);
+    e->place = json_int(tree, "place", 0);
     int phase = name_index(phase_names, ARRAY_LEN(phase_names), json_cstr(tree, "phase", "start"));
     e->phase = phase < 0 ? PHASE_START : (enum event_phase)phase;
     struct str agent = json_str(tree, "agent");

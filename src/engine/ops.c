@@ -181,6 +181,9 @@ handle(struct engine *e, const struct op *op)
         if (!executor_stop_call(c->executor, str_from(op->text)))
             core_notice(c, "that call is over already");
         break;
+    case OP_BACKGROUND_TOOL:
+        core_notice(&e->core, "sending a command to the background is not available yet");
+        break;
     case OP_TRUST:
         on_trust(e);
         break;
