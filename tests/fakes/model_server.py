@@ -328,6 +328,7 @@ class State:
         self.extension = extension and script.get("extension", True)
         self.log = open(log, "a")
         self.lock, self.n, self.before = threading.Lock(), 0, {}
+        self.answered = None
 
     @staticmethod
     def fits(row, body):
@@ -367,12 +368,14 @@ class State:
         return body, fault
 
     def take(self, path, client, headers, text):
-        """Records the request; gives its number, its body, the response and why it is illegal."""
+        """Records the request, when it came and when the last answer had gone (CLOCK_MONOTONIC seconds); gives its number, its
+        body, the response and why it is illegal."""
+        at = time.monotonic()
         with self.lock:
             self.n += 1
             body, illegal = self.judge(text)
             self.log.write(json.dumps({"n": self.n, "path": path, "from": client, "headers": headers, "body": body,
-                                       "illegal": illegal}) + "\n")
+                                       "illegal": illegal, "at": at, "answered": self.answered}) + "\n")
             self.log.flush()
             if illegal:
                 print("illegal request %d: %s" % (self.n, illegal), file=sys.stderr, flush=True)
@@ -454,6 +457,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if how != "clean":
                 self.close_connection = True
                 return
+        self.state.answered = time.monotonic()
         self.wfile.write(b"0\r\n\r\n")
 
 
