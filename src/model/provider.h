@@ -1,5 +1,6 @@
 #pragma once
 /* The providers there are. Each is made from plain strings (credentials stay inside) and is used by one engine thread. */
+#include "model/openai_caps.h"
 #include "model/stream.h"
 
 struct anthropic_config {
@@ -13,6 +14,20 @@ struct anthropic_config {
     const char *user_agent;
 };
 struct model_provider *anthropic_provider_new(const struct anthropic_config *c);
+
+/* Chat completions as OpenAI and many others speak them (docs/wires.md). */
+struct openai_config {
+    const char *base_url; /* with its /v1; NULL: https://api.openai.com/v1 */
+    const char *api_key;  /* Authorization: Bearer, or NULL (local servers) */
+    /* "Name: value" lines, or NULL; they replace ours of the same name */
+    const char *custom_headers;
+    const char *user_agent;
+    /* UNKNOWN: told from the base URL */
+    enum openai_kind kind;
+    unsigned without; /* OPENAI_CAP bits known to be refused, beside what the kind says */
+};
+struct model_provider *openai_provider_new(const struct openai_config *c);
+
 /* The offline pilot: no network, no model. pace_us: pause between deltas of a few characters, 0: none. */
 struct model_provider *offline_provider_new(int pace_us);
 void model_provider_free(struct model_provider *p); /* NULL is fine */
