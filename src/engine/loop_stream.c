@@ -9,6 +9,7 @@
 #include "base/record.h"
 #include "engine/context.h"
 #include "engine/loop_private.h"
+#include "engine/meters.h"
 #include "engine/retry.h"
 
 #define PAUSES_MAX 8
@@ -81,7 +82,8 @@ commit_usage(struct loop *l, struct round *r)
     if (done.input || done.output || done.cache_read || done.cache_write) {
         struct buf note;
         buf_init(&note, 4096);
-        usage_write_note(c->model, &done, &note);
+        c->usage.turn = c->passport.turns + c->state.turn;
+        usage_write_note(&c->usage, c->model, &done, &note);
         core_note(c, "usage", NULL, buf_str(&note));
         buf_release(&note);
         usage_commit(&c->usage, &c->passport, c->model, c->info);
@@ -119,6 +121,7 @@ run_attempt(struct loop *l, struct round *r, struct err *err)
     struct model_stream *s = c->provider->start(c->provider->self, &r->req, err);
     enum attempt a = ATTEMPT_BROKE;
     if (s) {
+        meters_watch(c);
         c->state.n_sent = c->state.n;
         a = pump_stream(l, r, s, err);
         memcpy(r->request_id, s->request_id, sizeof r->request_id);

@@ -5,6 +5,7 @@
 #include "base/glob.h"
 #include "base/json.h"
 #include "engine/engine_private.h"
+#include "engine/meters.h"
 #include "engine/permit.h"
 #include "engine/query_private.h"
 
@@ -73,7 +74,8 @@ query_answer(struct engine *e, const struct op *op)
         [QUERY_HISTORY] = query_history, [QUERY_SESSIONS] = query_sessions,
         [QUERY_RULES] = write_rules,     [QUERY_FILES] = write_files,
         [QUERY_SEARCH] = query_search,   [QUERY_CHECKPOINTS] = write_checkpoints,
-        [QUERY_STATE] = write_state,     [QUERY_TOOL_LOG] = NULL,
+        [QUERY_STATE] = write_state,     [QUERY_METERS] = query_meters,
+        [QUERY_TOOL_LOG] = NULL,
     };
     struct buf b;
     buf_init(&b, BUF_MAX);

@@ -166,6 +166,9 @@ load_passport(struct core *c, const struct journal_index *ix)
                 usage_read_note(&c->passport, journal_record(ix, i));
     }
     usage_load(&c->usage, &c->passport);
+    for (size_t i = 0; i < ix->n; i++)
+        if (strcmp(ix->entries[i].type, "usage") == 0)
+            usage_restore(&c->usage, journal_record(ix, i));
     /* Back to the folder it was in, if that is still there. */
     if (c->passport.cwd && fs_is_within(c->passport.cwd, c->root) && fs_is_dir(c->passport.cwd)) {
         free(c->cwd);

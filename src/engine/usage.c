@@ -1,7 +1,9 @@
 #include "engine/usage.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 
 static void
@@ -72,6 +74,18 @@ add_to_row(struct passport *p, const char *model, const struct usage *u, double 
     r->cost_usd = plus(r->cost_usd, cost);
 }
 
+/* What m says of the request that is being added. */
+static struct ledger_row
+row_for(const struct usage_meter *m, const char *model, const struct usage *u, double cost)
+{
+    struct ledger_row r = {
+        .turn = m->turn, .wall_ms = clock_wall_ms(), .usage = *u, .cost_usd = cost};
+    (void)snprintf(r.model, sizeof r.model, "%s", model);
+    (void)snprintf(r.purpose, sizeof r.purpose, "%s", m->purpose ? m->purpose : LEDGER_MAIN);
+    (void)snprintf(r.agent, sizeof r.agent, "%s", m->agent ? m->agent : "");
+    return r;
+}
+
 void
 usage_commit(struct usage_meter *m, struct passport *p, const char *model,
              const struct model_info *info)
@@ -80,9 +94,12 @@ usage_commit(struct usage_meter *m, struct passport *p, const char *model,
     add(&m->total, &m->running);
     add(&m->submit, &m->running);
     add_to_row(p, model, &m->running, cost);
+    struct ledger_row row = row_for(m, model, &m->running, cost);
+    ledger_add(&m->ledger, &row);
     m->cost_usd = plus(m->cost_usd, cost);
     p->cost_usd = m->cost_usd;
     m->requests++;
+    m->purpose = m->agent = NULL;
     memset(&m->running, 0, sizeof m->running);
 }
 
@@ -153,10 +170,14 @@ usage_write(const struct usage *u, struct buf *out)
 }
 
 void
-usage_write_note(const char *model, const struct usage *u, struct buf *out)
+usage_write_note(const struct usage_meter *m, const char *model, const struct usage *u,
+                 struct buf *out)
 {
+    struct ledger_row row = row_for(m, model, u, -1);
     buf_adds(out, "\"model\":");
     json_quote(out, str_from(model));
+    buf_addc(out, ',');
+    ledger_write_note(&row, out);
     buf_addf(out, ",\"estimated\":%s,\"usage\":", u->estimated ? "true" : "false");
     usage_write(u, out);
 }
@@ -178,4 +199,14 @@ usage_read_note(struct passport *p, struct str record)
         p->cost_usd = plus(p->cost_usd, cost);
     }
     json_free(t);
+}
+
+void
+usage_restore(struct usage_meter *m, struct str record)
+{
+    struct ledger_row row;
+    if (!ledger_read_note(record, &row))
+        return;
+    row.cost_usd = cost_of(catalog_find(row.model), &row.usage);
+    ledger_add(&m->ledger, &row);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engine/event.h"
+#include "engine/ledger.h"
 #include "model/catalog.h"
 #include "store/session.h"
 
@@ -16,6 +17,10 @@ struct usage_meter {
     struct usage running; /* of the running request, cumulative */
     double cost_usd;      /* of the session; negative: some model's price is unknown */
     int64_t requests;
+    struct ledger ledger; /* the newest requests one by one */
+    /* Of the request that usage_commit adds next; static or outliving it. purpose NULL: LEDGER_MAIN, agent NULL: the main one. */
+    const char *purpose, *agent;
+    int64_t turn;
 };
 
 /* From a passport's rows, on resume. */
@@ -30,6 +35,9 @@ struct event *usage_event(const struct usage_meter *m, const struct model_info *
 /* SURFACE 8.3: modelUsage and usage of a result. */
 void usage_write_models(const struct passport *p, struct buf *out);
 void usage_write(const struct usage *u, struct buf *out);
-/* The members of a "usage" record of the journal (without braces), and back from the whole record. */
-void usage_write_note(const char *model, const struct usage *u, struct buf *out);
+/* The members of a "usage" record of the journal (without braces), and back from the whole record. Those that the
+ * ledger knows are taken from m (turn, purpose, agent). */
+void usage_write_note(const struct usage_meter *m, const char *model, const struct usage *u, struct buf *out);
 void usage_read_note(struct passport *p, struct str record);
+/* The same record into the ledger alone. */
+void usage_restore(struct usage_meter *m, struct str record);

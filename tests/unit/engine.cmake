@@ -3,6 +3,7 @@ yare_test(engine_state LINK yare_engine)
 yare_test(engine_validator LINK yare_engine SOURCES fakes/legal.c)
 yare_test(engine_retry LINK yare_engine)
 yare_test(engine_context LINK yare_engine)
+yare_test(engine_ledger LINK yare_engine)
 yare_test(engine_childenv LINK yare_engine)
 
 set(engine_fakes fakes/legal.c fakes/rig.c fakes/scripted.c fakes/toys.c)
