@@ -176,7 +176,7 @@ run_tui(const struct options *o)
                             .signal_fd = block_signals(),
                             .start_engine = start_engine,
                             .user = &t};
-    int code = app_run(&a);
+    int code = app_run(&a, NULL);
     proc_unguard_terminal(&t.guard);
     free(keys);
     free(history);

@@ -112,7 +112,7 @@ load_keys(struct app *a)
 
 /* What can wait until the first frame stands. */
 static void
-start_engine(struct app *a)
+start(struct app *a)
 {
     struct err err = {0};
     load_keys(a);
@@ -123,12 +123,7 @@ start_engine(struct app *a)
             app_error(a, &err);
         }
     }
-    a->engine = a->o->start_engine(a->o->user, &err);
-    if (!a->engine) {
-        (void)err_wrap(&err, "the engine did not start");
-        app_error(a, &err);
-        return;
-    }
+    app_start_begin(a);
     if (a->o->prompt && *a->o->prompt)
         app_submit_text(a, str_from(a->o->prompt));
 }
@@ -227,12 +222,15 @@ next_due(const struct app *a)
         sooner(&at, a->last_key_ms + FOCUS_QUIET_MS);
     if (a->held)
         sooner(&at, a->held_ms + TRUST_HOLD_MS);
+    if (app_start_due(a) >= 0)
+        sooner(&at, app_start_due(a));
     return at;
 }
 
 static void
 take_time(struct app *a, int64_t now)
 {
+    app_start_tick(a, now);
     if (a->note_until_ms && now >= a->note_until_ms) {
         a->note_until_ms = 0;
         a->dirty = true;
@@ -260,7 +258,7 @@ loop(struct app *a)
 {
     int key_wait = take_keys(a);
     while (!a->quit) {
-        struct pollfd fds[3] = {{term_fd(), POLLIN, 0}, {a->o->signal_fd, POLLIN, 0}, {-1, 0, 0}};
+        struct pollfd fds[3] = {{term_fd(), POLLIN, 0}, {a->o->signal_fd, POLLIN, 0}, {app_start_fd(a), POLLIN, 0}};
         if (a->engine && !a->engine_closed)
             fds[2] = (struct pollfd){engine_event_fd(a->engine), POLLIN, 0};
         int64_t now = clock_mono_ms(), due = next_due(a);
@@ -273,7 +271,9 @@ loop(struct app *a)
             take_signals(a);
         if (fds[0].revents || key_wait >= 0)
             key_wait = take_keys(a);
-        if (fds[2].revents)
+        if (fds[2].revents && a->start)
+            app_start_take(a);
+        else if (fds[2].revents)
             app_drain(a, EVENTS_A_ROUND);
         now = clock_mono_ms();
         approval_sync(&a->approval, &a->view, now);
@@ -341,7 +341,7 @@ stop_engine(struct app *a)
 }
 
 int
-app_run(const struct app_options *o)
+app_run(const struct app_options *o, bool *ret_left_behind)
 {
     struct app a;
     struct err err;
@@ -354,10 +354,12 @@ app_run(const struct app_options *o)
     }
     app_init(&a, o);
     app_paint(&a);
-    start_engine(&a);
-    a.paint_ms = 0; /* the frame with the engine's first word does not wait for the cap */
+    start(&a);
     loop(&a);
     term_close();
+    bool left_behind = !app_start_stop(&a);
+    if (ret_left_behind)
+        *ret_left_behind = left_behind;
     stop_engine(&a);
     say_goodbye(&a);
     engine_free(a.engine);

@@ -12,10 +12,13 @@ struct app_options {
     const char *events_file;  /* --events: record the event stream, or NULL */
     const char *keys_file;    /* the person's keybindings.json, or NULL; read after the first frame */
     int signal_fd;            /* signalfd of INT, TERM, HUP, WINCH, CONT; blocked in all threads */
-    /* Starts the engine after the first frame was painted. */
+    /* Starts the engine once the first frame was painted: on a thread of its own, with all signals blocked. It may take its time (a key
+     * helper, a slow disk): the screen answers meanwhile, and what is submitted is sent when the engine is there. */
     struct engine *(*start_engine)(void *user, struct err *err);
+    /* The person quits before start_engine came back: it shall give up soon. Any thread; NULL: it is always quick. */
+    void (*stop_start)(void *user);
     void *user;
 };
 /* Runs until the person quits; the exit code (0, 1, 130, 143). Leaves the last answer and `yare resume ID` on the normal
- * screen. */
-int app_run(const struct app_options *o);
+ * screen. *ret_left_behind (may be NULL): start_engine did not come back and still uses `user` and the options, which must stay. */
+int app_run(const struct app_options *o, bool *ret_left_behind);

@@ -342,7 +342,9 @@ void
 app_follow(struct app *a)
 {
     struct op *op = complete_follow(&a->complete, &a->input);
-    if (op && a->engine && !a->engine_closed)
+    if (op && a->start)
+        app_start_question(a, op);
+    else if (op && a->engine && !a->engine_closed)
         engine_post(a->engine, op);
     else
         op_free(op);

@@ -25,6 +25,7 @@ enum line_mode { LINE_PROMPT, LINE_SEARCH, LINE_HISTORY };
 struct app {
     const struct app_options *o;
     struct engine *engine; /* NULL until started, or when that failed */
+    struct app_start *start; /* the engine is on its way; NULL: it is there, or it will not come */
     bool engine_closed;
     struct view view;
     struct transcript *transcript;
@@ -67,6 +68,17 @@ void app_note(struct app *a, const char *fmt, ...) __attribute__((format(printf,
 void app_post(struct app *a, enum op_kind kind, const char *text);
 void app_quit(struct app *a, int code);
 void app_error(struct app *a, const struct err *err); /* a line in the transcript */
+/* app_start.c: how the engine arrives */
+void app_start_begin(struct app *a);
+int app_start_fd(const struct app *a); /* readable: app_start_take; -1: nothing is on its way */
+void app_start_take(struct app *a);
+int64_t app_start_due(const struct app *a); /* when app_start_tick has something to say, or -1 */
+void app_start_tick(struct app *a, int64_t now_ms);
+/* Keeps what was submitted for the engine that is on its way; false: none is, or too much waits. */
+bool app_start_keep(struct app *a, enum op_kind kind, const char *text);
+void app_start_question(struct app *a, struct op *take_op); /* what completion asks: the newest counts */
+/* At the end of the program; false: the start did not come back and keeps what it was given. */
+bool app_start_stop(struct app *a);
 /* app_events.c: engine to view */
 void app_drain(struct app *a, int budget);
 void app_queue_add(struct app *a, const char *text);

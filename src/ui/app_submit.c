@@ -100,6 +100,11 @@ app_submit_text(struct app *a, struct str text)
     struct str bare = str_trim(text);
     if (!bare.len || local_command(a, bare))
         return;
+    char *early = str_dup(text);
+    bool kept = app_start_keep(a, is_command(bare) ? OP_COMMAND : OP_SUBMIT, early);
+    free(early);
+    if (kept)
+        return;
     if (!a->engine || a->engine_closed) {
         app_note(a, "the engine is not running: this cannot be sent");
         input_set(&a->input, text);
@@ -130,7 +135,7 @@ app_submit(struct app *a)
     input_expand(&a->input, &b);
     if (str_trim(buf_str(&b)).len) {
         a->note_until_ms = 0; /* what was said to the last key is over */
-        if (a->engine && !history_add(&a->history, buf_str(&b), &err))
+        if ((a->engine || a->start) && !history_add(&a->history, buf_str(&b), &err))
             app_note(a, "%s", err.text);
         input_clear(&a->input);
         app_submit_text(a, buf_str(&b));

@@ -18,6 +18,7 @@
 struct child {
     int fd; /* what the engine is told goes here */
     bool untrusted, fails, forbid;
+    int *gate; /* start_fake comes back once a byte can be read here; or NULL: at once */
     const char *prompt, *history, *keys, *events;
 };
 
@@ -25,11 +26,22 @@ static struct engine *
 start_fake(void *user, struct err *err)
 {
     struct child *c = user;
-    if (c->fails) {
+    char byte;
+    if (c->gate && read(c->gate[0], &byte, 1) != 1)
+        _exit(99);
+    if (c->fails || (c->gate && byte == 's')) {
         (void)err_set(err, ERR_INVALID, "no provider 'xyz'");
         return NULL;
     }
     return engine_fake_new(c->fd, !c->untrusted);
+}
+
+static void
+stop_fake(void *user)
+{
+    struct child *c = user;
+    if (c->gate && write(c->gate[1], "s", 1) != 1)
+        _exit(98);
 }
 
 static int
@@ -48,8 +60,9 @@ app_child(void *user)
                             .events_file = c->events,
                             .signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
                             .start_engine = start_fake,
+                            .stop_start = stop_fake,
                             .user = c};
-    return app_run(&o);
+    return app_run(&o, NULL);
 }
 
 struct run {
@@ -359,6 +372,80 @@ an_engine_that_fails_is_said(void **state)
     run_finish(&r);
 }
 
+static void
+typed_before_the_engine_is_kept(void **state)
+{
+    (void)state;
+    struct run r;
+    int gate[2];
+    assert_int_equal(pipe(gate), 0);
+    struct child c = {.gate = gate};
+    run_start(&r, &c);
+    keys(&r, "early bird\r");
+    assert_true(shows(&r, "queued"));
+    keys(&r, "/cost\r");
+    keys(&r, "second\r");
+    keys(&r, "left over");
+    assert_true(shows(&r, "left over"));
+    assert_true(shows(&r, "starting"));
+    assert_int_equal(r.log.len, 0);
+    assert_int_equal(write(gate[1], "g", 1), 1);
+    assert_true(told(&r, "submit early bird\n"));
+    assert_true(told(&r, "steer second\n"));
+    assert_true(told(&r, "command /cost\n"));
+    assert_true(shows(&r, "you said:"));
+    const char *log = buf_cstr(&r.log);
+    assert_true(strstr(log, "early bird") < strstr(log, "/cost"));
+    keys(&r, "\x03"); /* what was not sent is still in the prompt: this clears it */
+    keys(&r, "\x04");
+    assert_int_equal(run_end(&r), 0);
+    run_finish(&r);
+    close(gate[0]);
+    close(gate[1]);
+}
+
+static void
+quitting_does_not_wait_for_the_engine(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"\x04", "\x03\x03", "some text\r\x04"};
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        struct run r;
+        int gate[2];
+        assert_int_equal(pipe(gate), 0);
+        struct child c = {.gate = gate};
+        run_start(&r, &c);
+        keys(&r, ways[i]);
+        assert_int_equal(run_end(&r), 0);
+        assert_false(told(&r, "submit"));
+        run_finish(&r);
+        close(gate[0]);
+        close(gate[1]);
+    }
+}
+
+static void
+a_start_that_fails_late_gives_the_prompt_back(void **state)
+{
+    (void)state;
+    struct run r;
+    int gate[2];
+    assert_int_equal(pipe(gate), 0);
+    struct child c = {.gate = gate, .fails = true};
+    run_start(&r, &c);
+    keys(&r, "do not lose me\r");
+    assert_true(shows(&r, "queued"));
+    size_t before = r.p.out.len;
+    assert_int_equal(write(gate[1], "g", 1), 1);
+    assert_true(shows(&r, "xyz"));
+    assert_true(pty_until(&r.p, before, "do not lose me", 5000));
+    keys(&r, "\x03");
+    quit_twice(&r, 0);
+    run_finish(&r);
+    close(gate[0]);
+    close(gate[1]);
+}
+
 static long
 wake_ups(pid_t pid)
 {
@@ -619,6 +706,9 @@ main(void)
         cmocka_unit_test(signals_end_it_cleanly),
         cmocka_unit_test(an_untrusted_folder_is_asked_about),
         cmocka_unit_test(an_engine_that_fails_is_said),
+        cmocka_unit_test(typed_before_the_engine_is_kept),
+        cmocka_unit_test(quitting_does_not_wait_for_the_engine),
+        cmocka_unit_test(a_start_that_fails_late_gives_the_prompt_back),
         cmocka_unit_test(idle_means_asleep),
         cmocka_unit_test(a_key_costs_few_bytes),
         cmocka_unit_test(streams_within_the_frame_cap),

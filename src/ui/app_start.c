@@ -1,0 +1,203 @@
+/* How the engine arrives: on a thread of its own, after the first frame. Until then the screen answers keys, and what is submitted
+ * waits here. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "ui/app_private.h"
+
+#define EARLY_MAX 64
+#define SAY_AFTER_MS 600 /* a start that takes longer than this says what it waits for */
+#define GIVE_UP_MS                                                                                 \
+    3000 /* how long the end of the program waits for a start that was told to stop */
+#define STARTING "starting: settings and credentials"
+
+/* Written by the thread, read once `fd` says that it is done. On its own in memory, so that a thread that does not come back can keep it. */
+struct app_start {
+    const struct app_options *o;
+    pthread_t thread;
+    int fd;
+    struct engine *engine;
+    struct err err;
+    int64_t since_ms;
+    bool said;
+    struct op *early[EARLY_MAX]; /* posted once the engine is there */
+    size_t n_early;
+    struct op *question;
+};
+
+static void *
+start_main(void *arg)
+{
+    struct app_start *s = arg;
+    s->engine = s->o->start_engine(s->o->user, &s->err);
+    uint64_t one = 1;
+    while (write(s->fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+    return NULL;
+}
+
+static void
+start_free(struct app_start *s)
+{
+    for (size_t i = 0; i < s->n_early; i++)
+        op_free(s->early[i]);
+    op_free(s->question);
+    (void)close(s->fd);
+    free(s);
+}
+
+static void
+say_failure(struct app *a, struct err *err)
+{
+    (void)err_wrap(err, "the engine did not start");
+    app_error(a, err);
+}
+
+void
+app_start_begin(struct app *a)
+{
+    struct app_start *s = xcalloc(1, sizeof(*s));
+    sigset_t all, old;
+    struct err err = {0};
+    s->o = a->o;
+    s->since_ms = clock_mono_ms();
+    s->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    /* Signals belong to the screen. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = s->fd < 0 ? errno : pthread_create(&s->thread, NULL, start_main, s);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc == 0) {
+        a->start = s;
+        return;
+    }
+    (void)err_sys(&err, rc, "no thread for it");
+    say_failure(a, &err);
+    if (s->fd >= 0)
+        (void)close(s->fd);
+    free(s);
+}
+
+int
+app_start_fd(const struct app *a)
+{
+    return a->start ? a->start->fd : -1;
+}
+
+int64_t
+app_start_due(const struct app *a)
+{
+    return a->start && !a->start->said ? a->start->since_ms + SAY_AFTER_MS : -1;
+}
+
+void
+app_start_tick(struct app *a, int64_t now)
+{
+    if (!a->start || a->start->said || now < a->start->since_ms + SAY_AFTER_MS)
+        return;
+    a->start->said = true;
+    app_note(a, STARTING);
+    a->note_until_ms = now + 60000; /* until it is there; see app_start_take */
+}
+
+bool
+app_start_keep(struct app *a, enum op_kind kind, const char *text)
+{
+    if (!a->start)
+        return false;
+    if (a->start->n_early == EARLY_MAX) {
+        app_note(a, "yare is still starting, and %d prompts wait already", EARLY_MAX);
+        return false;
+    }
+    a->start->early[a->start->n_early++] = op_new(kind, text);
+    app_queue_add(a, text);
+    a->dirty = true;
+    return true;
+}
+
+void
+app_start_question(struct app *a, struct op *take_op)
+{
+    op_free(a->start->question);
+    a->start->question = take_op;
+}
+
+/* In order; what follows the first prompt joins its turn, as it would have with the engine there. */
+static void
+post_early(struct app *a, struct app_start *s)
+{
+    for (size_t i = 0; i < s->n_early; i++) {
+        struct op *op = s->early[i];
+        if (op->kind == OP_SUBMIT && a->submitted)
+            op->kind = OP_STEER;
+        a->submitted |= op->kind == OP_SUBMIT;
+        engine_post(a->engine, op);
+    }
+    s->n_early = 0;
+    if (s->question)
+        engine_post(a->engine, s->question);
+    s->question = NULL;
+}
+
+/* Nothing that was typed is lost: what cannot be sent goes back to where it came from. */
+static void
+give_back(struct app *a, struct app_start *s)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    for (size_t i = 0; i < s->n_early; i++)
+        buf_addf(&b, "%s%s", i ? "\n" : "", s->early[i]->text);
+    if (b.len && input_empty(&a->input))
+        input_set(&a->input, buf_str(&b));
+    buf_release(&b);
+    app_queue_clear(a);
+}
+
+void
+app_start_take(struct app *a)
+{
+    struct app_start *s = a->start;
+    pthread_join(s->thread, NULL);
+    a->start = NULL;
+    if (s->said)
+        a->note_until_ms = 0;
+    a->engine = s->engine;
+    if (a->engine) {
+        post_early(a, s);
+        app_follow(a);
+    } else {
+        give_back(a, s);
+        say_failure(a, &s->err);
+    }
+    start_free(s);
+    a->urgent = true; /* the frame with the engine's first word does not wait for the cap */
+}
+
+bool
+app_start_stop(struct app *a)
+{
+    struct app_start *s = a->start;
+    if (!s)
+        return true;
+    if (a->o->stop_start)
+        a->o->stop_start(a->o->user);
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += GIVE_UP_MS / 1000;
+    a->start = NULL;
+    if (pthread_timedjoin_np(s->thread, NULL, &until) != 0) {
+        log_warn("ui", "the start did not stop in %d ms; it is left behind", GIVE_UP_MS);
+        return false;
+    }
+    engine_free(s->engine);
+    start_free(s);
+    return true;
+}
