@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
+#include "engine/replay.h"
 #include "model/provider.h"
 
 #define EVENTS_MAX 256
@@ -137,7 +138,8 @@ engine_publish_id(struct engine *e)
 static void
 free_parts(struct engine *e)
 {
-    bool all_back = core_release(&e->core);
+    bool all_back = e->replay || core_release(&e->core);
+    replay_free(e->replay);
     if (all_back)
         queue_free(e->out);
     else
@@ -170,34 +172,54 @@ open_session(struct engine *e, const struct engine_config *cfg, struct err *err)
 }
 
 static bool
-start_thread(struct engine *e, struct err *err)
+start_thread(struct engine *e, void *(*run)(void *), struct err *err)
 {
     /* Signals belong to the front end. */
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&e->thread, NULL, engine_main, e);
+    int rc = pthread_create(&e->thread, NULL, run, e);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (rc != 0)
         return err_sys(err, rc, "cannot start the engine's thread");
     return true;
 }
 
-struct engine *
-engine_start(const struct engine_config *cfg, struct err *err)
+static struct engine *
+new_engine(void)
 {
     struct engine *e = xcalloc(1, sizeof *e);
     e->work_end = &e->work;
     pthread_mutex_init(&e->lock, NULL);
     e->out = queue_new(EVENTS_MAX, merge_events, free_event);
     e->cancel = cancel_new(NULL);
+    return e;
+}
+
+struct engine *
+engine_start_replay(struct replay *take_r, void *(*run)(void *), struct err *err)
+{
+    struct engine *e = new_engine();
+    e->replay = take_r;
+    e->core.out = e->out;
+    engine_publish_id(e);
+    if (waker_init(&e->wake, err) && start_thread(e, run, err))
+        return e;
+    free_parts(e);
+    return NULL;
+}
+
+struct engine *
+engine_start(const struct engine_config *cfg, struct err *err)
+{
+    struct engine *e = new_engine();
     bool ok = waker_init(&e->wake, err);
     ok = core_init(&e->core, cfg, e->out, &e->wake, e->cancel, ok ? err : NULL) && ok;
     ok = ok && open_session(e, cfg, err);
     if (ok)
         engine_publish_id(e);
     e->notice = cfg->notice ? xstrdup(cfg->notice) : NULL;
-    if (ok && start_thread(e, err))
+    if (ok && start_thread(e, engine_main, err))
         return e;
     free_parts(e);
     return NULL;

@@ -90,8 +90,10 @@ struct engine_config {
 struct engine;
 struct engine *engine_start(const struct engine_config *cfg, struct err *err);
 /* A recording (--events FILE) in place of a session, behind the same seam: its events come as they came then, at `speed` times
- * the pace (1: as recorded, 0: at once). Ops other than the quit are answered by a notice. Errors: no such file, a line that is no
- * event (named). */
+ * the pace (1: as recorded, 0: at once). Errors: no such file, a file whose first line is no recording's. A later line that cannot be
+ * read is left out, and a notice names it. EV_TASK {"replay":{"speed","paused","over"}} comes first and whenever that changes; over:
+ * everything was played, and the engine waits for its end. The commands /pause, /next (the next event now), /faster, /slower, /speed N
+ * and /speed max are done; history and search are answered from what was played, other queries by an error, other ops by a notice. */
 struct engine *engine_replay(const char *path, double speed, struct err *err);
 void engine_post(struct engine *e, struct op *take_op);
 /* Interrupts the running turn (CANCEL_USER), or everything (CANCEL_TERM). Works when every queue is full. */

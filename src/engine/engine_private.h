@@ -14,6 +14,8 @@
 /* Prompts that wait for the running one. */
 #define WORK_MAX 256
 
+struct replay;
+
 enum work_kind { WORK_PROMPT, WORK_SHELL, WORK_COMMAND };
 struct work {
     enum work_kind kind;
@@ -29,6 +31,7 @@ struct engine {
     struct cancel *cancel;    /* the session's token */
     _Atomic(const char *) id; /* of the session, one of ids[] */
     char *notice;             /* said once the engine runs, or NULL */
+    struct replay *replay;    /* a recording is played, there is no session; NULL else */
 
     pthread_mutex_t lock; /* guards up to the next part */
     struct op **inbox;
@@ -51,6 +54,8 @@ struct engine {
 };
 
 /* engine.c */
+/* An engine without a session whose thread is `run`; takes the replay, also on failure. */
+struct engine *engine_start_replay(struct replay *take_r, void *(*run)(void *), struct err *err);
 void engine_publish_id(struct engine *e);
 struct cancel *engine_begin_turn(struct engine *e); /* the token, yours too */
 void engine_end_turn(struct engine *e);

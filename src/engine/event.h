@@ -268,3 +268,13 @@ const char *event_kind_name(enum event_kind k);
 /* One JSON object, without newline: for --events FILE and replay. */
 void event_write(const struct event *e, struct buf *out);
 struct event *event_read(struct str json, struct err *err); /* what event_write wrote */
+
+/* ---- a recording of the events: --events FILE (docs/replay.md; engine/recording.h reads it) ---- */
+
+struct recording;
+/* Opens `path` to record in, mode 0600; a header goes first. A recording that is there gets a new part at its end; another file with
+ * something in it is refused. width, height: of the screen, 0: there is none. */
+struct recording *recording_open(const char *path, int width, int height, struct err *err);
+bool recording_event(struct recording *r, const struct event *e, struct err *err) MUST_CHECK;
+bool recording_size(struct recording *r, int width, int height, struct err *err) MUST_CHECK;
+void recording_close(struct recording *r); /* NULL is fine */

@@ -1,6 +1,7 @@
 # What an event is, without the engine: all that panes need of it.
 add_library(ui_events STATIC ${CMAKE_SOURCE_DIR}/src/engine/event.c ${CMAKE_SOURCE_DIR}/src/engine/event_fields.c
-  ${CMAKE_SOURCE_DIR}/src/engine/event_json.c)
+  ${CMAKE_SOURCE_DIR}/src/engine/event_json.c ${CMAKE_SOURCE_DIR}/src/engine/recording.c
+  ${CMAKE_SOURCE_DIR}/src/engine/recording_read.c)
 target_link_libraries(ui_events PUBLIC yare_flags yare_base)
 yare_test(ui_canvas LINK yare_ui)
 yare_test(ui_keys LINK yare_ui)
