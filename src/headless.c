@@ -1,7 +1,6 @@
 #include "headless.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/fs.h"
 #include "base/json.h"
 #include "engine/engine.h"
 #include "headless_json.h"
@@ -25,7 +23,7 @@ struct run {
     int open_submits;      /* prompts without their result yet */
     int code, signal_code; /* signal_code: 130 or 143 once a signal came */
     bool write_failed, closed;
-    FILE *events;
+    struct recording *recording; /* --events; NULL: none */
 };
 
 static void
@@ -43,18 +41,12 @@ put_line(struct run *r, struct str line)
 static void
 record(struct run *r, const struct event *e)
 {
-    struct buf line;
-    if (!r->events)
+    struct err err = {0};
+    if (!r->recording || recording_event(r->recording, e, &err))
         return;
-    buf_init(&line, BUF_MAX);
-    event_write(e, &line);
-    buf_addc(&line, '\n');
-    if (fwrite(line.data, 1, line.len, r->events) != line.len || fflush(r->events) != 0) {
-        fprintf(stderr, "yare: cannot write '%s': recording stops\n", r->options->events);
-        fclose(r->events);
-        r->events = NULL;
-    }
-    buf_release(&line);
+    fprintf(stderr, "yare: %s: recording stops\n", err.text);
+    recording_close(r->recording);
+    r->recording = NULL;
 }
 
 static void
@@ -191,24 +183,14 @@ take_signals(struct run *r, int fd)
     }
 }
 
-/* It holds the conversation: for nobody else's eyes. */
-static FILE *
-open_private(const char *path)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!f && fd >= 0)
-        close(fd);
-    return f;
-}
-
 int
 headless_run(struct engine *e, const struct options *o, const char *prompt, int signal_fd)
 {
     struct run r = {.engine = e, .options = o, .in_open = o->stream_input};
     buf_init(&r.in, BUF_MAX);
-    if (o->events && !(r.events = open_private(o->events))) {
-        fprintf(stderr, "yare: cannot write '%s': %s\n", o->events, strerror(errno));
+    struct err err = {0};
+    if (o->events && !(r.recording = recording_open(o->events, 0, 0, &err))) {
+        fprintf(stderr, "yare: %s\n", err.text);
         return 2;
     }
     if (prompt)
@@ -234,8 +216,7 @@ headless_run(struct engine *e, const struct options *o, const char *prompt, int 
             break;
         take_event(&r, ev);
     }
-    if (r.events)
-        fclose(r.events);
+    recording_close(r.recording);
     buf_release(&r.in);
     free(r.ids.session_id);
     free(r.ids.model);

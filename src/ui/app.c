@@ -1,7 +1,6 @@
 #include "ui/app.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,10 +61,10 @@ app_error(struct app *a, const struct err *err)
     a->dirty = true;
 }
 
-static void
-app_init(struct app *a, const struct app_options *o)
+void
+app_init(struct app *a, const struct app_options *o, int width, int height)
 {
-    *a = (struct app){.o = o, .events_fd = -1};
+    *a = (struct app){.o = o};
     view_init(&a->view);
     a->transcript = transcript_new();
     approval_init(&a->approval);
@@ -74,12 +73,10 @@ app_init(struct app *a, const struct app_options *o)
     history_init(&a->history, o->history_file);
     overlay_init(&a->overlay);
     field_init(&a->field);
-    int w, h;
-    term_size(&w, &h);
-    canvas_init(&a->canvas, w, h);
+    canvas_init(&a->canvas, width, height);
 }
 
-static void
+void
 app_release(struct app *a)
 {
     app_queue_clear(a);
@@ -93,8 +90,7 @@ app_release(struct app *a)
     approval_release(&a->approval);
     transcript_free(a->transcript);
     view_release(&a->view);
-    if (a->events_fd >= 0)
-        (void)close(a->events_fd);
+    recording_close(a->recording);
 }
 
 static void
@@ -117,11 +113,9 @@ start(struct app *a)
     struct err err = {0};
     load_keys(a);
     if (a->o->events_file) {
-        a->events_fd = open(a->o->events_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        if (a->events_fd < 0) {
-            (void)err_sys(&err, errno, "cannot record events in '%s'", a->o->events_file);
+        a->recording = recording_open(a->o->events_file, a->canvas.w, a->canvas.h, &err);
+        if (!a->recording)
             app_error(a, &err);
-        }
     }
     app_start_begin(a);
     if (a->o->prompt && *a->o->prompt)
@@ -150,8 +144,10 @@ take_signal(struct app *a, int sig)
         a->urgent = true;
         break;
     case SIGWINCH:
-        if (term_resized())
+        if (term_resized()) {
             a->urgent = true;
+            app_record_size(a);
+        }
         break;
     default:
         break;
@@ -252,13 +248,21 @@ take_time(struct app *a, int64_t now)
     }
 }
 
+void
+app_tick(struct app *a, int64_t now)
+{
+    approval_sync(&a->approval, &a->view, now);
+    take_time(a, now);
+}
+
 /* The phases, in order: wait, signals, keys, events, time, paint. */
 static void
 loop(struct app *a)
 {
     int key_wait = take_keys(a);
     while (!a->quit) {
-        struct pollfd fds[3] = {{term_fd(), POLLIN, 0}, {a->o->signal_fd, POLLIN, 0}, {app_start_fd(a), POLLIN, 0}};
+        struct pollfd fds[3] = {
+            {term_fd(), POLLIN, 0}, {a->o->signal_fd, POLLIN, 0}, {app_start_fd(a), POLLIN, 0}};
         if (a->engine && !a->engine_closed)
             fds[2] = (struct pollfd){engine_event_fd(a->engine), POLLIN, 0};
         int64_t now = clock_mono_ms(), due = next_due(a);
@@ -276,8 +280,7 @@ loop(struct app *a)
         else if (fds[2].revents)
             app_drain(a, EVENTS_A_ROUND);
         now = clock_mono_ms();
-        approval_sync(&a->approval, &a->view, now);
-        take_time(a, now);
+        app_tick(a, now);
         if (a->urgent || (a->dirty && now - a->paint_ms >= FRAME_MS))
             app_paint(a);
     }
@@ -352,7 +355,10 @@ app_run(const struct app_options *o, bool *ret_left_behind)
         fprintf(stderr, "yare: %s\n", err.text);
         return 2;
     }
-    app_init(&a, o);
+    int w, h;
+    term_size(&w, &h);
+    app_init(&a, o, w, h);
+    a.ascii = term_ascii();
     app_paint(&a);
     start(&a);
     loop(&a);

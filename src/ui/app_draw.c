@@ -71,7 +71,7 @@ draw_line(struct app *a, struct rect r)
     int x = canvas_text(c, r, 0, 0, ST_PROMPT, label);
     int w = a->line == LINE_SEARCH ? r.w - x : (r.w - x) / 3;
     (void)field_draw(&a->field, c, (struct rect){r.x + x, r.y, w > 1 ? w : 1, 1}, ST_TEXT,
-                     term_ascii());
+                     a->ascii);
     if (a->line != LINE_HISTORY)
         return;
     size_t at = a->history_at;
@@ -104,24 +104,23 @@ draw_welcome(struct app *a, const struct layout *l)
     if (a->view.cwd)
         canvas_textf(c, r, 1, 2, ST_DIM, "in %s", a->view.cwd);
     if (a->view.offline) {
-        canvas_text(c, r, 1, 4, ST_TEXT, STR("No model is connected: the offline pilot answers."));
+        canvas_text(c, r, 1, 4, ST_TEXT,
+                    r.w > 50 ? STR("No model is connected: the offline pilot answers.")
+                             : STR("No model: the offline pilot answers."));
         canvas_text(c, r, 1, 5, ST_TEXT, STR("Type help or tour."));
     } else {
-        canvas_text(c, r, 1, 4, ST_TEXT, STR("Type a request and press Enter. F1 shows the keys."));
+        canvas_text(c, r, 1, 4, ST_TEXT,
+                    r.w > 51 ? STR("Type a request and press Enter. F1 shows the keys.")
+                             : STR("Type a request. F1 shows the keys."));
     }
 }
 
 void
-app_paint(struct app *a)
+app_draw(struct app *a, int64_t now)
 {
-    int w, h;
     struct layout l;
-    int64_t now = clock_mono_ms();
-    term_size(&w, &h);
-    if (w != a->canvas.w || h != a->canvas.h)
-        canvas_resize(&a->canvas, w, h);
-    else
-        canvas_clear(&a->canvas);
+    int w = a->canvas.w, h = a->canvas.h;
+    canvas_clear(&a->canvas);
     layout_make(&a->view, w, h, 1, &l);
     layout_make(&a->view, w, h, input_rows(&a->input, l.prompt.w), &l);
     draw_prompt(a, &l);
@@ -130,7 +129,7 @@ app_paint(struct app *a)
                       .approval = &a->approval,
                       .focus = a->focus,
                       .selected = a->selected,
-                      .ascii = term_ascii(),
+                      .ascii = a->ascii,
                       .now_ms = now};
     panes_draw(&p, &l, &a->canvas);
     draw_welcome(a, &l);
@@ -138,7 +137,18 @@ app_paint(struct app *a)
     if (a->focus == PANE_PROMPT && a->line == LINE_PROMPT)
         complete_draw(&a->complete, &a->canvas, l.prompt, l.prompt.y - (l.prompt.y > 1));
     if (a->overlay.open)
-        overlay_draw(&a->overlay, &a->canvas, term_ascii());
+        overlay_draw(&a->overlay, &a->canvas, a->ascii);
+}
+
+void
+app_paint(struct app *a)
+{
+    int w, h;
+    int64_t now = clock_mono_ms();
+    term_size(&w, &h);
+    if (w != a->canvas.w || h != a->canvas.h)
+        canvas_resize(&a->canvas, w, h);
+    app_draw(a, now);
     term_draw(&a->canvas);
     a->paint_ms = now;
     a->dirty = a->urgent = false;

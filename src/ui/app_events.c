@@ -1,10 +1,8 @@
 /* Events of the engine: recorded, looked at for what concerns the whole screen, handed to the view. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "ui/app_private.h"
 #include "ui/term.h"
 
@@ -33,17 +31,22 @@ app_queue_clear(struct app *a)
 static void
 record(struct app *a, const struct event *ev)
 {
-    struct buf b;
     struct err err;
-    buf_init(&b, BUF_MAX);
-    event_write(ev, &b);
-    buf_addc(&b, '\n');
-    if (!fs_write_all(a->events_fd, buf_str(&b), &err)) {
-        app_note(a, "recording stopped: %s", err.text);
-        (void)close(a->events_fd);
-        a->events_fd = -1;
-    }
-    buf_release(&b);
+    if (!a->recording || recording_event(a->recording, ev, &err))
+        return;
+    app_note(a, "recording stopped: %s", err.text);
+    recording_close(a->recording);
+    a->recording = NULL;
+}
+
+void
+app_record_size(struct app *a)
+{
+    struct err err;
+    int w, h;
+    term_size(&w, &h);
+    if (a->recording && !recording_size(a->recording, w, h, &err))
+        app_note(a, "%s", err.text);
 }
 
 static void
@@ -105,16 +108,20 @@ look(struct app *a, const struct event *ev)
 }
 
 void
+app_take(struct app *a, struct event *take_ev)
+{
+    record(a, take_ev);
+    look(a, take_ev);
+    view_apply(&a->view, take_ev);
+}
+
+void
 app_drain(struct app *a, int budget)
 {
     bool counted = a->view.running;
     struct event *ev;
-    while (budget-- > 0 && (ev = engine_next_event(a->engine, 0))) {
-        if (a->events_fd >= 0)
-            record(a, ev);
-        look(a, ev);
-        view_apply(&a->view, ev);
-    }
+    while (budget-- > 0 && (ev = engine_next_event(a->engine, 0)))
+        app_take(a, ev);
     if (a->view.version != a->seen_version) {
         a->seen_version = a->view.version;
         a->dirty = true;

@@ -58,13 +58,17 @@ struct app {
     size_t n_queued, cap_queued;
     char note[256];
     int64_t note_until_ms;  /* 0: none */
-    int events_fd;          /* -1: not recorded */
+    struct recording *recording; /* --events; NULL: not recorded */
+    bool ascii;             /* borders and marks must be ASCII */
     uint64_t seen_version;
 };
 
 /* app.c */
+void app_init(struct app *a, const struct app_options *o, int width, int height);
+void app_release(struct app *a);
 bool app_running(const struct app *a);
 void app_note(struct app *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void app_tick(struct app *a, int64_t now_ms); /* what comes by time alone; also takes up new requests */
 void app_post(struct app *a, enum op_kind kind, const char *text);
 void app_quit(struct app *a, int code);
 void app_error(struct app *a, const struct err *err); /* a line in the transcript */
@@ -81,10 +85,13 @@ void app_start_question(struct app *a, struct op *take_op); /* what completion a
 bool app_start_stop(struct app *a);
 /* app_events.c: engine to view */
 void app_drain(struct app *a, int budget);
+void app_take(struct app *a, struct event *take_ev); /* one of them */
+void app_record_size(struct app *a);
 void app_queue_add(struct app *a, const char *text);
 void app_queue_clear(struct app *a);
 /* app_draw.c */
-void app_paint(struct app *a);
+void app_paint(struct app *a); /* on the terminal */
+void app_draw(struct app *a, int64_t now_ms); /* on the app's canvas, as large as that is */
 bool app_asks_trust(const struct app *a);
 /* app_keys.c */
 void app_key(struct app *a, int key, struct str paste, int64_t now_ms);
