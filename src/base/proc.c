@@ -135,6 +135,7 @@ proc_poll(struct proc *p, struct cancel *cancel, int timeout_ms)
             {.fd = p->fd, .events = POLLIN},
             {.fd = p->status_fd, .events = POLLIN},
             {.fd = cancel ? cancel_fd(cancel) : -1, .events = POLLIN},
+            {.fd = p->wake_fd, .events = POLLIN},
         };
         int n = poll(fds, ARRAY_LEN(fds), left_ms(deadline));
         if (n == 0)
@@ -144,7 +145,8 @@ proc_poll(struct proc *p, struct cancel *cancel, int timeout_ms)
         bool exited_before = p->exited, tree_alive = true;
         if (fds[1].revents)
             tree_alive = read_reports(p);
-        if (fds[0].revents || fds[2].revents || p->exited != exited_before || !tree_alive)
+        if (fds[0].revents || fds[2].revents || fds[3].revents || p->exited != exited_before ||
+            !tree_alive)
             return true;
     }
 }
@@ -220,6 +222,13 @@ proc_kill(struct proc *p, int grace_ms)
 }
 
 void
+proc_ask_kill(struct proc *p, bool politely, int grace_ms)
+{
+    if (p->supervisor > 0)
+        request(p, politely ? SUPERVISE_STOP : SUPERVISE_KILL, grace_ms);
+}
+
+void
 proc_release(struct proc *p)
 {
     if (p->supervisor <= 0)
@@ -236,7 +245,7 @@ proc_finish(struct proc *p)
     if (p->supervisor > 0) {
         proc_kill(p, RUN_GRACE_MS);
     } else if (p->supervisor == 0 && p->child == 0) {
-        *p = (struct proc){.fd = -1, .status_fd = -1, .death_fd = -1, .child = -1};
+        *p = (struct proc){.fd = -1, .status_fd = -1, .death_fd = -1, .child = -1, .wake_fd = -1};
         return; /* zeroed: its descriptors are none of ours */
     }
     close_fd(&p->fd);

@@ -43,6 +43,7 @@ struct proc {
     int death_fd; /* closing it makes the supervisor kill everything */
     bool exited;
     int exit_status; /* wait status of the command's own process; valid when exited */
+    int wake_fd;     /* the caller's, -1 at first: readable, it ends the wait in proc_poll as output does */
 };
 
 /* Where this program is, for re-execution; the default is /proc/self/exe, which outlives an upgrade on disk (tests: a
@@ -59,6 +60,9 @@ bool proc_read(struct proc *p, struct buf *out);
 /* TERM to the whole tree, KILL after grace_ms, until no descendant is left; then reaps the supervisor. What the tree
  * wrote can still be read. */
 void proc_kill(struct proc *p, int grace_ms);
+/* The same without waiting: status_fd ends (proc_poll, then it is -1) when the tree is gone; then proc_finish. politely: INT
+ * comes first, as a person's Ctrl+C would, and TERM after a third of grace_ms. */
+void proc_ask_kill(struct proc *p, bool politely, int grace_ms);
 /* Lets descendants that the command left behind live on under the supervisor (background tasks), detaching. They end
  * with this program at the latest. Nothing of p is left to finish. */
 void proc_release(struct proc *p);

@@ -205,7 +205,7 @@ proc_spawn(const char *supervisor, const struct proc_spec *spec, int tty_fd, str
            struct err *err)
 {
     struct ends e = {-1, -1, -1, -1, -1, -1, -1};
-    struct proc p = {.fd = -1, .status_fd = -1, .death_fd = -1};
+    struct proc p = {.fd = -1, .status_fd = -1, .death_fd = -1, .wake_fd = -1};
     if (!open_ends(spec, &e)) {
         int saved = errno;
         close_ends(&e);

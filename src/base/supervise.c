@@ -31,7 +31,7 @@ struct supervisor {
     struct termios found, ours; /* before yare; yare's own */
     char **argv;                /* NULL: guards the terminal only */
     pid_t child;
-    long long kill_at; /* when KILL follows TERM */
+    long long term_at, kill_at; /* when TERM follows INT (0: it went out), and KILL that */
     int pass_ms;
 };
 
@@ -197,8 +197,9 @@ start_command(struct supervisor *s)
     return true;
 }
 
+/* Politely: INT comes first, TERM later. */
 static void
-begin_kill(struct supervisor *s, int grace_ms)
+begin_kill(struct supervisor *s, int grace_ms, bool politely)
 {
     if (grace_ms < 0)
         grace_ms = 0;
@@ -207,8 +208,11 @@ begin_kill(struct supervisor *s, int grace_ms)
     long long at = now_ms() + grace_ms;
     if (s->killing && s->kill_at <= at)
         return;
-    if (!s->killing && grace_ms > 0)
+    if (grace_ms > 0 && !s->killing)
+        supervise_signal_tree(politely ? SIGINT : SIGTERM);
+    if (!politely && s->term_at) /* an order in haste overtakes the polite one */
         supervise_signal_tree(SIGTERM);
+    s->term_at = grace_ms > 0 && politely && !s->killing ? now_ms() + grace_ms / 3 : 0;
     s->killing = true;
     s->kill_at = at;
     s->pass_ms = PASS_MIN_MS;
@@ -240,9 +244,11 @@ read_requests(struct supervisor *s)
     if (n != (ssize_t)sizeof r) {
         close(s->death);
         s->death = -1;
-        begin_kill(s, ORPHAN_GRACE_MS);
+        begin_kill(s, ORPHAN_GRACE_MS, false);
     } else if (r.op == SUPERVISE_KILL) {
-        begin_kill(s, r.grace_ms);
+        begin_kill(s, r.grace_ms, false);
+    } else if (r.op == SUPERVISE_STOP) {
+        begin_kill(s, r.grace_ms, true);
     } else if (r.op == SUPERVISE_QUIT) {
         s->quit = true;
     } else if (r.op == SUPERVISE_RELEASE && s->drain >= 0) {
@@ -257,7 +263,7 @@ read_signals(struct supervisor *s)
     struct signalfd_siginfo info;
     while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info)
         if (info.ssi_signo != SIGCHLD && s->argv)
-            begin_kill(s, ORPHAN_GRACE_MS);
+            begin_kill(s, ORPHAN_GRACE_MS, false);
 }
 
 static int
@@ -265,9 +271,15 @@ kill_pass(struct supervisor *s)
 {
     if (!s->killing)
         return -1;
-    long long left = s->kill_at - now_ms();
-    if (left > 0)
-        return (int)left;
+    long long now = now_ms();
+    if (s->term_at && now >= s->term_at) {
+        supervise_signal_tree(SIGTERM);
+        s->term_at = 0;
+    }
+    if (s->term_at && s->term_at < s->kill_at)
+        return (int)(s->term_at - now);
+    if (now < s->kill_at)
+        return (int)(s->kill_at - now);
     supervise_signal_tree(SIGKILL);
     int pause = s->pass_ms;
     s->pass_ms = pause * 2 > PASS_MAX_MS ? PASS_MAX_MS : pause * 2;

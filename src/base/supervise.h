@@ -17,6 +17,7 @@
 
 enum supervise_op {
     SUPERVISE_KILL,    /* TERM to every descendant, KILL after grace_ms, until none is left */
+    SUPERVISE_STOP,    /* the same, but INT first and TERM after a third of grace_ms */
     SUPERVISE_RELEASE, /* yare no longer reads the output; descendants may go on while yare lives */
     SUPERVISE_QUIT     /* the terminal guard's work is done */
 };

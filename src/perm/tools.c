@@ -35,6 +35,7 @@ static const struct row {
     {"BashOutput", TOOL_KIND_FREE, NULL, false, false},
     {"TaskOutput", TOOL_KIND_FREE, NULL, false, false},
     {"KillShell", TOOL_KIND_FREE, NULL, false, false},
+    {"TaskStop", TOOL_KIND_FREE, NULL, false, false},
     {"ExitPlanMode", TOOL_KIND_ASK, NULL, false, false},
 };
 

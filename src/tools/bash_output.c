@@ -12,9 +12,10 @@
 enum { LAST_LINE_MAX = 400 };
 
 void
-bash_output_init(struct bash_output *o, const struct tool_ctx *ctx)
+bash_output_init(struct bash_output *o, const char *spill_dir, const char *name)
 {
-    *o = (struct bash_output){.ctx = ctx, .spill_fd = -1};
+    *o = (struct bash_output){
+        .spill_dir = xstrdup(spill_dir), .name = xstrdup(name), .spill_fd = -1};
     buf_init(&o->head, BASH_HEAD_BYTES);
     buf_init(&o->last_line, LAST_LINE_MAX);
 }
@@ -26,10 +27,28 @@ bash_output_release(struct bash_output *o)
     buf_release(&o->last_line);
     free(o->tail);
     free(o->spill_path);
+    free(o->spill_dir);
+    free(o->name);
+    bash_output_end(o);
+    o->tail = o->spill_path = o->spill_dir = o->name = NULL;
+}
+
+void
+bash_output_end(struct bash_output *o)
+{
     if (o->spill_fd >= 0)
         close(o->spill_fd);
-    o->tail = o->spill_path = NULL;
     o->spill_fd = -1;
+}
+
+void
+bash_output_drop(struct bash_output *o)
+{
+    free(o->tail);
+    o->tail = NULL;
+    buf_release(&o->head);
+    buf_init(&o->head, BASH_HEAD_BYTES);
+    o->gone = true;
 }
 
 static void
@@ -39,8 +58,9 @@ spill(struct bash_output *o, struct str bytes)
 
     if (o->spill_failed || !room)
         return;
+    const struct tool_ctx where = {.spill_dir = o->spill_dir, .tool_use_id = o->name};
     if (o->spill_fd < 0)
-        o->spill_fd = spill_open(o->ctx, &o->spill_path, &o->spill_err);
+        o->spill_fd = spill_open(&where, &o->spill_path, &o->spill_err);
     if (bytes.len > room)
         bytes.len = (size_t)room;
     if (o->spill_fd >= 0 && fs_write_all(o->spill_fd, bytes, &o->spill_err)) {
@@ -92,18 +112,27 @@ bash_output_add(struct bash_output *o, struct str bytes)
 {
     size_t room = BASH_HEAD_BYTES - o->head.len;
     struct str rest = str_sub(bytes, room, bytes.len);
+    bool kept = o->spill_fd >= 0;
 
     if (!bytes.len)
         return;
     note_line(o, bytes);
     buf_add_str(&o->head, str_sub(bytes, 0, room));
     o->total += bytes.len;
-    if (!rest.len)
-        return;
-    if (o->spill_fd < 0)
+    if (rest.len && !kept)
         spill(o, buf_str(&o->head));
-    spill(o, rest);
-    ring_add(o, rest);
+    if (kept || rest.len)
+        spill(o, kept ? bytes : rest);
+    if (rest.len)
+        ring_add(o, rest);
+}
+
+bool
+bash_output_keep(struct bash_output *o)
+{
+    if (o->spill_fd < 0)
+        spill(o, buf_str(&o->head)); /* past the head it would be open already */
+    return o->spill_fd >= 0 && !o->spill_failed;
 }
 
 /* What is held at the end, in order, appended to out. */
@@ -120,6 +149,29 @@ add_tail(const struct bash_output *o, struct buf *out)
     } else {
         buf_add(out, o->tail, (size_t)past_head);
     }
+}
+
+uint64_t
+bash_output_tail(const struct bash_output *o, size_t max, struct buf *out)
+{
+    size_t from_head = 0, past_head = (size_t)(o->total - o->head.len);
+    size_t in_ring = past_head < BASH_TAIL_BYTES ? past_head : BASH_TAIL_BYTES;
+    struct buf tail;
+
+    if (o->gone)
+        return o->total;
+    if (max > BASH_TAIL_BYTES)
+        max = BASH_TAIL_BYTES;
+    if (max > in_ring && past_head == in_ring) {
+        from_head = max - in_ring < o->head.len ? max - in_ring : o->head.len;
+        buf_add_str(out, str_sub(buf_str(&o->head), o->head.len - from_head, from_head));
+    }
+    buf_init(&tail, BUF_MAX);
+    add_tail(o, &tail);
+    size_t n = tail.len < max - from_head ? tail.len : max - from_head;
+    buf_add_str(out, str_sub(buf_str(&tail), tail.len - n, n));
+    buf_release(&tail);
+    return o->total - from_head - n;
 }
 
 static void
@@ -155,7 +207,7 @@ bash_output_write(struct bash_output *o, size_t max_chars, struct buf *out, size
     } else {
         size_t head_chars = max_chars * 2 / 3, tail_chars = max_chars - head_chars;
         buf_add(out, text.ptr, tool_char_offset(text, head_chars));
-        if (o->spill_fd < 0)
+        if (!o->spill_path)
             spill(o, buf_str(&raw));
         note_cut(o, out);
         if (gap) {

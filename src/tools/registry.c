@@ -11,6 +11,8 @@ ASSET(edit);
 ASSET(glob);
 ASSET(grep);
 ASSET(todo);
+ASSET(task_output);
+ASSET(task_stop);
 
 static const struct tool tools[] = {
     {"Bash", NULL, TOOL_SHELL | TOOL_DESTRUCTIVE, tool_bash_text, tool_bash_schema, NULL,
@@ -27,6 +29,11 @@ static const struct tool tools[] = {
      tool_grep_validate, tool_grep_run, tool_grep_describe, NULL},
     {"TodoWrite", NULL, 0, tool_todo_text, tool_todo_schema, NULL, tool_todo_run,
      tool_todo_describe, NULL},
+    {"TaskOutput", "BashOutput AgentOutputTool", TOOL_READ_ONLY | TOOL_CONCURRENCY_SAFE,
+     tool_task_output_text, tool_task_output_schema, tool_task_validate, tool_task_output_run,
+     tool_task_output_describe, NULL},
+    {"TaskStop", "KillShell KillBash", TOOL_CONCURRENCY_SAFE, tool_task_stop_text,
+     tool_task_stop_schema, tool_task_validate, tool_task_stop_run, tool_task_stop_describe, NULL},
 };
 
 static bool

@@ -17,6 +17,7 @@ tool_result_init(struct tool_result *r)
     buf_init(&r->display, BUF_MAX);
     buf_init(&r->data, BUF_MAX);
     buf_init(&r->image, BUF_MAX);
+    buf_init(&r->log, BUF_MAX);
 }
 
 void
@@ -26,9 +27,11 @@ tool_result_release(struct tool_result *r)
     buf_release(&r->display);
     buf_release(&r->data);
     buf_release(&r->image);
+    buf_release(&r->log);
     free(r->new_cwd);
     free(r->spill_path);
-    r->new_cwd = r->spill_path = NULL;
+    free(r->task_id);
+    r->new_cwd = r->spill_path = r->task_id = NULL;
 }
 
 void

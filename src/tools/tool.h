@@ -14,6 +14,7 @@
 
 struct cJSON;
 struct file_state; /* tools/filestate.h */
+struct task_table; /* tools/task.h */
 
 struct tool_ctx {
     const char *session_id, *tool_use_id;
@@ -22,6 +23,9 @@ struct tool_ctx {
     const char *const *child_env; /* for child processes: whitelisted, NULL-terminated */
     struct file_state *files;     /* what was read, with mtime, size and hash */
     struct cancel *cancel;        /* this call's token */
+    struct cancel *background;    /* fired: the command goes on beside the turn; may be NULL */
+    struct task_table *tasks;     /* commands that run; NULL: none can go to the background */
+    bool may_outlive;             /* at its time-out the command goes to the background, else it is killed */
     int64_t max_result_chars;     /* 0: 50,000 (E0) */
     /* Reports progress; callable from the tool's thread at any time; text is the last output line, bytes so far. */
     void (*progress)(void *user, struct str last_line, int64_t bytes);
@@ -51,6 +55,9 @@ struct tool_result {
     struct buf image; /* base64 of an image result, media type in image_type; empty: none */
     char image_type[32];
     char *spill_path; /* the full text was spilled here; NULL: not */
+    struct buf log;   /* what it put out, longer than text, for a person to look at; empty: text says it all */
+    int64_t log_from; /* bytes that came before log */
+    char *task_id;    /* Bash: the command goes on in the background under this id; NULL: not */
 };
 void tool_result_init(struct tool_result *r);
 void tool_result_release(struct tool_result *r);

@@ -75,7 +75,7 @@ test_write(void **state)
     assert_string_equal(buf_cstr(&a), buf_cstr(&c));
     assert_true(a.len < 12000);
     struct cJSON *tree = json_parse(buf_str(&a), &err);
-    assert_int_equal(json_len(tree), 7);
+    assert_int_equal(json_len(tree), 9);
     for (const struct cJSON *t = json_first(tree); t; t = json_next(t)) {
         assert_string_equal(json_cstr(t, "input_schema.type", ""), "object");
         assert_true(strlen(json_cstr(t, "description", "")) > 50);
@@ -104,7 +104,7 @@ test_find(void **state)
     size_t n = 0;
     while (tool_at(n))
         n++;
-    assert_int_equal(n, 7);
+    assert_int_equal(n, 9);
 }
 
 static void
