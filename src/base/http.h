@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/err.h"
 
 struct http_spec {
@@ -43,3 +44,12 @@ int http_status(const struct http *h); /* 0 before the headers are in */
 /* response header, case-insensitive, or NULL */
 const char *http_header(const struct http *h, const char *name);
 void http_free(struct http *h); /* closes; NULL is fine */
+
+/* One small request, waited for: timeout_ms for all of it. The body is appended to out; one that passes out->max is ERR_LIMIT. Any
+ * status is a success, in *ret_status. `cancel` may be NULL. */
+bool http_fetch(const struct http_spec *spec, struct cancel *cancel, int timeout_ms,
+                struct buf *out, int *ret_status, struct err *err) MUST_CHECK;
+/* Does anything listen where `url` points to? For loopback addresses only ("127.0.0.1", "[::1]", "localhost"): others are false. Asks
+ * the kernel, sends nothing and needs no libcurl. */
+bool http_is_loopback(const char *url);
+bool http_listens(const char *url, int timeout_ms);

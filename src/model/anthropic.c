@@ -344,7 +344,8 @@ anthropic_provider_new(const struct anthropic_config *c)
 {
     struct provider *p = xcalloc(1, sizeof *p);
     p->url = messages_url(c->base_url);
-    p->pub = (struct model_provider){"anthropic", p, start, provider_free};
+    p->pub = (struct model_provider){
+        .name = "anthropic", .self = p, .start = start, .free = provider_free};
     headers_init(&p->headers, c);
     return &p->pub;
 }

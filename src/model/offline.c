@@ -102,6 +102,6 @@ offline_provider_new(int pace_us)
 {
     struct provider *p = xcalloc(1, sizeof *p);
     p->pace_us = pace_us;
-    p->pub = (struct model_provider){"offline", p, start, free};
+    p->pub = (struct model_provider){.name = "offline", .self = p, .start = start, .free = free};
     return &p->pub;
 }

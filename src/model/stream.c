@@ -1,6 +1,7 @@
 #include "model/stream.h"
 
 #include "model/provider.h"
+#include "model/server.h"
 
 static const char *const stop_names[] = {
     [STOP_NONE] = "",
@@ -89,6 +90,9 @@ model_stream_free(struct model_stream *s)
 void
 model_provider_free(struct model_provider *p)
 {
-    if (p)
-        p->free(p->self);
+    if (!p)
+        return;
+    struct model_server *server = p->server;
+    p->free(p->self);
+    model_server_free(server);
 }

@@ -15,6 +15,7 @@
 #include "base/message.h"
 
 struct model_info;
+struct model_server;
 
 /* Everything a request is made of. All borrowed until the stream is freed. */
 struct model_request {
@@ -102,6 +103,8 @@ struct model_provider {
     /* NULL with err when nothing could be sent. */
     struct model_stream *(*start)(void *self, const struct model_request *req, struct err *err);
     void (*free)(void *self);
+    /* What its server says of itself (model/server.h), or NULL; model_provider_free frees it. */
+    struct model_server *server;
 };
 
 enum model_step model_stream_next(struct model_stream *s, int wake_fd, int timeout_ms,

@@ -1,6 +1,8 @@
 yare_test(model_body LINK yare_model)
 yare_test(model_catalog LINK yare_model m)
 yare_test(model_offline LINK yare_model)
+yare_test(model_keyed LINK yare_model test_supervise)
+yare_test(model_server LINK yare_model)
 yare_test(model_sse LINK yare_model)
 yare_test(model_stream LINK yare_model)
 yare_test(model_wire LINK yare_model)
