@@ -19,18 +19,25 @@ bool glob_match(struct str pattern, struct str path, unsigned flags);
 bool glob_expand(struct str pattern, char ***ret_list, size_t *ret_n);
 void glob_expand_free(char **list, size_t n);
 
-/* A stack of ignore rules for a walk; a child sees its parents. */
+/* The patterns of ignore files exactly as git matches them, by bytes; `pathname`: wildcards do not cross '/'. */
+bool wild_match(struct str pattern, struct str text, bool pathname);
+
+/* A stack of ignore rules for a walk; a child sees its parents. Immutable once its texts are added, then it may be shared. */
 struct ignore;
+enum ignore_verdict { IGNORE_NONE, IGNORE_SKIP, IGNORE_KEEP /* "!" brings it back */ };
 /* dir_rel: "" at the root, "src" below */
 struct ignore *ignore_new(struct ignore *parent, const char *dir_rel);
 void ignore_free(struct ignore *ig);
 void ignore_add_text(struct ignore *ig, struct str text); /* the content of a .gitignore */
-/* path relative to the root of the walk; the last matching pattern wins, nearest file first. */
-bool ignore_match(const struct ignore *ig, struct str path, bool is_dir);
+/* path relative to the root of the walk; the last matching pattern wins, nearest file first. The folders above are not looked at: a
+ * walk does not enter what is left out. */
+enum ignore_verdict ignore_check(const struct ignore *ig, struct str path, bool is_dir);
+bool ignore_match(const struct ignore *ig, struct str path, bool is_dir); /* IGNORE_SKIP */
 
-/* Walks files below root honouring .gitignore, .ignore, .git/info/exclude (unless no_ignore) and skipping .git; hidden
- * files are included. Symlinked folders are not entered. Stops when visit returns false or `cancel` fires. Paths are
- * relative to root. */
+/* Walks files below root: what `git ls-files -co --exclude-standard` lists, less what .ignore files leave out (docs/search.md has the
+ * rules), or everything but .git with no_ignore. Hidden files are included, symlinks are not followed (root may be one), a nested
+ * repository is entered and has rules of its own. Sorted by name in each folder, one folder in memory for each level. Stops when
+ * visit returns false or `cancel` fires. Paths are relative to root. base/file_tree.h is the same on several threads. */
 struct cancel;
 struct glob_walk {
     const char *root;

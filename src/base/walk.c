@@ -1,217 +1,71 @@
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/cancel.h"
-#include "base/fs.h"
 #include "base/glob.h"
-#include "base/log.h"
+#include "base/walk_scan.h"
 
-enum { IGNORE_FILE_MAX = 1 << 20, MAX_PARENTS = 64 };
-
-struct entry {
-    size_t name; /* offset into listing.names */
-    bool is_dir;
-};
-
-/* One folder, read whole before its files are visited, so that the walk holds one descriptor however deep it goes. */
-struct listing {
-    struct buf names;
-    struct entry *entries;
-    size_t n, cap;
-    bool gitignore, ignore;
-};
+#include <unistd.h>
 
 struct walk {
     const struct glob_walk *w;
     struct buf path; /* root, "/", then the path below it */
     size_t rel_at;   /* where that path starts */
-    struct buf full; /* path below the repository's top, which ignore patterns speak of */
-    size_t prefix;   /* its part above root */
+    struct buf full; /* what ignore rules speak of */
 };
 
-static int
-by_name(const void *a, const void *b, void *names)
-{
-    const char *base = names;
-    return strcmp(base + ((const struct entry *)a)->name, base + ((const struct entry *)b)->name);
-}
-
-static bool
-entry_is_dir(int fd, const struct dirent *d)
-{
-    struct stat st;
-
-    if (d->d_type != DT_UNKNOWN)
-        return d->d_type == DT_DIR;
-    return fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-}
-
 static void
-add_entry(struct listing *l, int fd, const struct dirent *d)
+add_component(struct buf *path, size_t first, const char *name)
 {
-    const char *name = d->d_name;
-
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".git") == 0)
-        return;
-    if (strcmp(name, ".gitignore") == 0)
-        l->gitignore = true;
-    if (strcmp(name, ".ignore") == 0)
-        l->ignore = true;
-    size_t at = l->names.len;
-    if (!buf_add(&l->names, name, strlen(name) + 1))
-        return;
-    ARRAY_GROW(l->entries, l->n, l->cap);
-    l->entries[l->n++] = (struct entry){at, entry_is_dir(fd, d)};
+    if (path->len > first)
+        buf_addc(path, '/');
+    buf_adds(path, name);
 }
+
+static bool walk_dir(struct walk *k, struct walk_scope *scope, bool tracked_only, bool is_root);
 
 static bool
-list_dir(const char *path, struct listing *l)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-    if (!dir) {
-        log_debug("walk", "cannot read folder '%s': %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    for (const struct dirent *d; (d = readdir(dir));)
-        add_entry(l, fd, d);
-    closedir(dir);
-    if (buf_full(&l->names))
-        log_warn("walk", "folder '%s' holds more names than are looked at", path);
-    if (l->n > 1)
-        qsort_r(l->entries, l->n, sizeof *l->entries, by_name, l->names.data);
-    return true;
-}
-
-static void
-load_ignore_file(struct ignore *ig, const char *dir, const char *name)
-{
-    char *path = fs_join(dir, name);
-    struct buf text;
-    struct stat st;
-    struct err err;
-    bool found = false;
-
-    buf_init(&text, IGNORE_FILE_MAX);
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-        if (!fs_read_if(path, IGNORE_FILE_MAX, &text, &found, &err))
-            log_warn("walk", "ignore file not used: %s", err.text);
-        else if (found)
-            ignore_add_text(ig, buf_str(&text));
-    }
-    buf_release(&text);
-    free(path);
-}
-
-static bool walk_dir(struct walk *k, struct ignore *parent);
-
-static bool
-visit_entry(struct walk *k, struct ignore *ig, const char *name, bool is_dir)
+visit_entry(struct walk *k, const struct walk_listing *l, size_t i)
 {
     const struct glob_walk *w = k->w;
+    struct walk_entry e = l->entries[i];
     size_t path_len = k->path.len, full_len = k->full.len;
-    bool go = true;
 
-    if (w->cancel && cancel_fired(w->cancel) != CANCEL_NONE)
+    if (cancel_fired(w->cancel) != CANCEL_NONE)
         return false;
-    if (path_len > k->rel_at)
-        buf_addc(&k->path, '/');
-    buf_adds(&k->path, name);
-    if (full_len)
-        buf_addc(&k->full, '/');
-    buf_adds(&k->full, name);
-    if (w->no_ignore || !ignore_match(ig, buf_str(&k->full), is_dir)) {
-        go = w->visit(w->user, k->path.data + k->rel_at, is_dir);
-        if (go && is_dir)
-            go = walk_dir(k, ig);
-    }
+    add_component(&k->path, k->rel_at, walk_entry_name(l, i));
+    add_component(&k->full, 0, walk_entry_name(l, i));
+    bool go = w->visit(w->user, k->path.data + k->rel_at, e.is_dir);
+    if (go && e.is_dir)
+        go = walk_dir(k, l->scope, e.tracked_only, false);
     buf_truncate(&k->path, path_len);
     buf_truncate(&k->full, full_len);
     return go;
 }
 
 static bool
-walk_dir(struct walk *k, struct ignore *parent)
+walk_dir(struct walk *k, struct walk_scope *scope, bool tracked_only, bool is_root)
 {
-    struct listing l = {.n = 0};
-    struct ignore *own = NULL;
+    const struct walk_folder f = {.path = buf_cstr(&k->path),
+                                  .full = buf_str(&k->full),
+                                  .scope = scope,
+                                  .tracked_only = tracked_only,
+                                  .is_root = is_root};
+    struct walk_listing l;
     bool go = true;
 
-    buf_init(&l.names, BUF_MAX);
-    if (list_dir(k->path.data, &l) && l.n) {
-        if (!k->w->no_ignore && (l.gitignore || l.ignore)) {
-            own = ignore_new(parent, buf_cstr(&k->full));
-            if (l.gitignore)
-                load_ignore_file(own, k->path.data, ".gitignore");
-            if (l.ignore)
-                load_ignore_file(own, k->path.data, ".ignore");
-        }
+    if (walk_scan(&f, k->w->cancel, &l)) {
+        close(l.fd); /* so that the walk holds none however deep it goes */
+        l.fd = -1;
         for (size_t i = 0; i < l.n && go; i++)
-            go = visit_entry(k, own ? own : parent, l.names.data + l.entries[i].name,
-                             l.entries[i].is_dir);
+            go = visit_entry(k, &l, i);
     }
-    ignore_free(own);
-    free(l.entries);
-    buf_release(&l.names);
-    return go;
-}
-
-static void
-load_ignore_files(struct ignore *ig, const char *top, const char *rel)
-{
-    char *dir = *rel ? fs_join(top, rel) : xstrdup(top);
-
-    load_ignore_file(ig, dir, ".gitignore");
-    load_ignore_file(ig, dir, ".ignore");
-    free(dir);
-}
-
-/* Ignore files from the repository's top down to above root; `chain` has one node a folder, the excludes first. */
-static size_t
-load_parents(struct walk *k, struct ignore *chain[MAX_PARENTS])
-{
-    char *root = fs_normalize("/", k->w->root), *top = fs_find_up(root, ".git");
-    size_t n = 0;
-
-    if (top) {
-        size_t top_len = strcmp(top, "/") == 0 ? 0 : strlen(top);
-        const char *below = root[top_len] ? root + top_len + 1 : "";
-        chain[n++] = ignore_new(NULL, "");
-        load_ignore_file(chain[0], top, ".git/info/exclude");
-        for (size_t len = 0; *below && n < MAX_PARENTS; n++) {
-            char *rel = str_dup(str_make(below, len));
-            chain[n] = ignore_new(chain[n - 1], rel);
-            load_ignore_files(chain[n], top, rel);
-            free(rel);
-            const char *slash = strchr(below + (len ? len + 1 : 0), '/');
-            if (!slash) {
-                n++;
-                break;
-            }
-            len = (size_t)(slash - below);
-        }
-        buf_adds(&k->full, below);
-    }
-    free(top);
-    free(root);
-    return n;
+    walk_listing_release(&l);
+    return go && cancel_fired(k->w->cancel) == CANCEL_NONE;
 }
 
 bool
 glob_walk(const struct glob_walk *w)
 {
     struct walk k = {.w = w};
-    struct ignore *chain[MAX_PARENTS];
-    size_t n = 0;
-    bool done;
+    struct walk_scope *scope = NULL;
 
     buf_init(&k.path, BUF_MAX);
     buf_init(&k.full, BUF_MAX);
@@ -220,10 +74,9 @@ glob_walk(const struct glob_walk *w)
         buf_addc(&k.path, '/');
     k.rel_at = k.path.len;
     if (!w->no_ignore)
-        n = load_parents(&k, chain);
-    done = walk_dir(&k, n ? chain[n - 1] : NULL);
-    while (n)
-        ignore_free(chain[--n]);
+        scope = walk_scope_root(w->root, &k.full);
+    bool done = walk_dir(&k, scope, false, true);
+    walk_scope_free(scope);
     buf_release(&k.path);
     buf_release(&k.full);
     return done;

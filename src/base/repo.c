@@ -1,0 +1,178 @@
+#include "base/repo.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/git_config.h"
+#include "base/git_index.h"
+#include "base/glob.h"
+#include "base/log.h"
+
+enum { IGNORE_FILE_MAX = 4 << 20 };
+
+struct repo {
+    char *git_dir, *common_dir; /* NULL: no repository */
+    struct ignore *global, *info;
+    pthread_mutex_t lock; /* guards the reading of the index, which does not change afterwards */
+    bool index_read;
+    struct git_index *index; /* NULL: nothing is tracked */
+};
+
+bool
+repo_is_top(const char *dir)
+{
+    char *git = fs_git_dir(dir), *head = git ? fs_join(git, "HEAD") : NULL;
+    struct stat st;
+    bool is = head && lstat(head, &st) == 0; /* an old HEAD may be a link to nowhere */
+
+    free(head);
+    free(git);
+    return is;
+}
+
+char *
+repo_find_top(const char *dir)
+{
+    char *at = fs_find_up(dir, ".git");
+
+    while (at && !repo_is_top(at)) {
+        char *up = strcmp(at, "/") == 0 ? NULL : fs_dirname(at);
+        free(at);
+        at = up ? fs_find_up(up, ".git") : NULL;
+        free(up);
+    }
+    return at;
+}
+
+void
+repo_load_ignore(struct ignore *ig, const char *dir, const char *name)
+{
+    char *path = fs_join(dir, name);
+    struct buf text;
+    struct stat st;
+    struct err err;
+    bool found = false;
+
+    buf_init(&text, IGNORE_FILE_MAX);
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+        if (!fs_read_if(path, IGNORE_FILE_MAX, &text, &found, &err))
+            log_warn("repo", "ignore file not used: %s", err.text);
+        else if (found)
+            ignore_add_text(ig, buf_str(&text));
+    }
+    buf_release(&text);
+    free(path);
+}
+
+/* A worktree's settings and excludes are those of the repository it came from. Yours. */
+static char *
+common_dir_of(const char *git_dir)
+{
+    char *path = fs_join(git_dir, "commondir"), *dir = NULL;
+    struct buf text;
+    bool found = false;
+
+    buf_init(&text, 8192);
+    if (fs_read_if(path, 4096, &text, &found, NULL) && found) {
+        char *name = str_dup(str_trim(buf_str(&text)));
+        dir = fs_normalize(git_dir, name);
+        free(name);
+    }
+    buf_release(&text);
+    free(path);
+    return dir ? dir : xstrdup(git_dir);
+}
+
+/* The person's excludes may be a link, as dotfiles often are. */
+static void
+load_global(struct repo *r, const char *top)
+{
+    char *path = git_config_excludes(r->common_dir);
+    char *whole = top ? fs_join(top, path) : xstrdup(path), *real = fs_resolve(whole, NULL);
+
+    if (real && path[0])
+        repo_load_ignore(r->global, "/", real);
+    free(real);
+    free(whole);
+    free(path);
+}
+
+struct repo *
+repo_open(const char *top, const char *prefix)
+{
+    struct repo *r = xcalloc(1, sizeof *r);
+
+    pthread_mutex_init(&r->lock, NULL);
+    r->git_dir = top ? fs_git_dir(top) : NULL;
+    r->common_dir = r->git_dir ? common_dir_of(r->git_dir) : NULL;
+    r->global = ignore_new(NULL, prefix);
+    load_global(r, top);
+    r->info = ignore_new(r->global, prefix);
+    if (r->common_dir)
+        repo_load_ignore(r->info, r->common_dir, "info/exclude");
+    return r;
+}
+
+void
+repo_free(struct repo *r)
+{
+    if (!r)
+        return;
+    ignore_free(r->info);
+    ignore_free(r->global);
+    git_index_free(r->index);
+    pthread_mutex_destroy(&r->lock);
+    free(r->git_dir);
+    free(r->common_dir);
+    free(r);
+}
+
+struct ignore *
+repo_excludes(const struct repo *r)
+{
+    return r->info;
+}
+
+static struct git_index *
+read_index(const struct repo *r)
+{
+    char *format = git_config_get(r->common_dir, "extensions.objectformat");
+    size_t hash_len = format && strcmp(format, "sha256") == 0 ? 32 : 20;
+    struct err err;
+    struct git_index *ix = git_index_read(r->git_dir, hash_len, &err);
+
+    if (!ix)
+        log_warn("repo", "no file counts as tracked: %s", err.text);
+    free(format);
+    return ix;
+}
+
+static const struct git_index *
+index_of(struct repo *r)
+{
+    pthread_mutex_lock(&r->lock);
+    if (!r->index_read && r->git_dir)
+        r->index = read_index(r);
+    r->index_read = true;
+    pthread_mutex_unlock(&r->lock);
+    return r->index;
+}
+
+bool
+repo_tracks(struct repo *r, struct str path)
+{
+    const struct git_index *ix = index_of(r);
+
+    return ix && git_index_has(ix, path);
+}
+
+bool
+repo_tracks_below(struct repo *r, struct str path)
+{
+    const struct git_index *ix = index_of(r);
+
+    return ix && git_index_has_below(ix, path);
+}
