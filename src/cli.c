@@ -279,9 +279,6 @@ check(struct options *o, struct err *err)
                        "--resume wants a session id with -p; yare sessions lists them");
     if (o->mcp_configs)
         return err_set(err, ERR_UNSUPPORTED, "'--mcp-config' is not available in yare yet");
-    if (o->linear)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "'--linear' is not available in yare yet; use yare -p");
     if (o->sandbox && strcmp(o->sandbox, "off") != 0 && strcmp(o->sandbox, "auto") != 0)
         return err_set(err, ERR_UNSUPPORTED, "'--sandbox %s' is not available in yare yet",
                        o->sandbox);
@@ -353,6 +350,7 @@ cli_help(void)
          "anything\n"
          "       yare perm explain 'COMMAND'     why a shell command would run, ask or be denied\n"
          "       yare sessions | resume ID       sessions of this folder; go on with one\n"
+         "       yare replay FILE                plays a recording of --events (--speed N|max, --linear)\n"
          "       yare doctor                     what was found: settings, providers, "
          "rules\n\noptions:");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -12,6 +12,7 @@
 #include "base/fs.h"
 #include "base/http.h"
 #include "base/text.h"
+#include "front.h"
 #include "perm/check.h"
 #include "perm/rules.h"
 #include "setup.h"
@@ -143,6 +144,12 @@ run_doctor(int argc, char **argv, struct setup *s)
 }
 
 static int
+run_replay(int argc, char **argv, struct setup *s)
+{
+    return front_replay(argc, argv, s->options);
+}
+
+static int
 run_missing(int argc, char **argv, struct setup *s)
 {
     (void)argc, (void)argv, (void)s;
@@ -154,7 +161,7 @@ static const struct command {
     int (*run)(int argc, char **argv, struct setup *s); /* argv behind the command's name */
 } table[] = {
     {"perm", run_perm},      {"sessions", run_sessions}, {"doctor", run_doctor},
-    {"export", run_missing}, {"replay", run_missing},    {"mcp", run_missing},
+    {"export", run_missing}, {"replay", run_replay},    {"mcp", run_missing},
     {"worker", run_missing},
 };
 

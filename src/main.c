@@ -5,11 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -22,6 +20,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "engine/engine.h"
+#include "front.h"
 #include "headless.h"
 #include "setup.h"
 #include "ui/app.h"
@@ -33,20 +32,6 @@ usage_error(const struct err *err)
 {
     fprintf(stderr, "yare: %s\n", err->text);
     return 2;
-}
-
-/* Blocked before the first thread starts, so that every thread inherits the mask and only the descriptor tells. */
-static int
-block_signals(void)
-{
-    static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT};
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < ARRAY_LEN(taken); i++)
-        sigaddset(&set, taken[i]);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* A closed standard stream would lend its number to the next file opened, a journal say. Its stand-in fails as the closed one did. */
@@ -95,7 +80,7 @@ run_print(const struct options *o)
     struct setup s;
     struct buf prompt;
     struct engine *e = NULL;
-    int code = 2, signal_fd = block_signals();
+    int code = 2, signal_fd = front_signals();
 
     buf_init(&prompt, STDIN_PROMPT_MAX);
     if (!setup_init(&s, o, &err)) {
@@ -161,6 +146,10 @@ run_tui(const struct options *o)
     struct tui t = {0};
     if (o->resume && !o->resume_id)
         return commands_sessions();
+    if (o->linear)
+        return front_linear(o, NULL);
+    if (!front_has_screen(&err))
+        return front_linear(o, err.text);
     if (!setup_init(&t.setup, o, &err))
         return usage_error(&err);
     t.has_terminal = tcgetattr(STDIN_FILENO, &t.found) == 0;
@@ -173,7 +162,7 @@ run_tui(const struct options *o)
                             .history_file = history,
                             .keys_file = keys,
                             .events_file = o->events,
-                            .signal_fd = block_signals(),
+                            .signal_fd = front_signals(),
                             .start_engine = start_engine,
                             .user = &t};
     int code = app_run(&a, NULL);

@@ -10,6 +10,7 @@ struct app_options {
     bool no_color, no_mouse, no_alt_screen, linear;
     const char *history_file; /* prompt history, or NULL */
     const char *events_file;  /* --events: record the event stream, or NULL */
+    bool replay;              /* of a recording: the prompt takes no prompts, its keys are pause, speed and step */
     const char *keys_file;    /* the person's keybindings.json, or NULL; read after the first frame */
     int signal_fd;            /* signalfd of INT, TERM, HUP, WINCH, CONT; blocked in all threads */
     /* Starts the engine once the first frame was painted: on a thread of its own, with all signals blocked. It may take its time (a key

@@ -7,7 +7,7 @@
 bool
 app_asks_trust(const struct app *a)
 {
-    return !a->trust_done && a->view.session_id && !a->view.trusted;
+    return !a->o->replay && !a->trust_done && a->view.session_id && !a->view.trusted;
 }
 
 /* A line on the rule above the prompt, at its right end; without a rule in the prompt itself while that is empty. */
@@ -87,7 +87,10 @@ draw_prompt(struct app *a, const struct layout *l)
         draw_line(a, l->prompt);
         return;
     }
-    input_draw(&a->input, &a->canvas, l->prompt);
+    if (a->o->replay)
+        app_replay_draw(a, l->prompt);
+    else
+        input_draw(&a->input, &a->canvas, l->prompt);
     if (a->focus != PANE_PROMPT)
         canvas_cursor(&a->canvas, -1, -1);
 }

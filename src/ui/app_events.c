@@ -92,6 +92,9 @@ look(struct app *a, const struct event *ev)
     case EV_MODE:
         a->afk_set = a->afk_set && ev->u.mode.mode == PERM_AUTO;
         break;
+    case EV_TASK:
+        app_replay_event(a, ev);
+        break;
     case EV_ANSWER:
         complete_answer(&a->complete, ev);
         app_follow(a);

@@ -373,6 +373,8 @@ static void
 prompt_key(struct app *a, int key, int64_t now)
 {
     enum key_action act = keys_action_in(KEYS_PROMPT, key, 0);
+    if (a->o->replay && app_replay_key(a, key))
+        return;
     if (input_empty(&a->input) && empty_prompt_key(a, key))
         return;
     if (complete_key(&a->complete, &a->input, key))
@@ -451,7 +453,8 @@ pane_key(struct app *a, int key, struct str paste, int64_t now)
         approval_take(a, approval_key(&a->approval, &a->view, key, paste, now, &used));
     } else if (key == YK_PASTE) {
         set_focus(a, PANE_PROMPT);
-        input_paste(&a->input, paste);
+        if (!a->o->replay)
+            input_paste(&a->input, paste);
         used = true;
     } else if (a->focus == PANE_TRANSCRIPT) {
         used = transcript_key(a, key);

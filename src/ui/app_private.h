@@ -61,6 +61,10 @@ struct app {
     struct recording *recording; /* --events; NULL: not recorded */
     bool ascii;             /* borders and marks must be ASCII */
     uint64_t seen_version;
+    struct {
+        double speed; /* 0: at once */
+        bool paused, over;
+    } replay;
 };
 
 /* app.c */
@@ -89,6 +93,10 @@ void app_take(struct app *a, struct event *take_ev); /* one of them */
 void app_record_size(struct app *a);
 void app_queue_add(struct app *a, const char *text);
 void app_queue_clear(struct app *a);
+/* app_replay.c: a recording is played (app_options.replay) */
+bool app_replay_key(struct app *a, int key); /* of the prompt; true: it was one of the replay's, or is taken by nobody */
+void app_replay_event(struct app *a, const struct event *ev);
+void app_replay_draw(struct app *a, struct rect r);
 /* app_draw.c */
 void app_paint(struct app *a); /* on the terminal */
 void app_draw(struct app *a, int64_t now_ms); /* on the app's canvas, as large as that is */

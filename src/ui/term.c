@@ -39,22 +39,6 @@ static struct {
 
 static const int curses_signals[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 
-static bool
-check_terminal(struct err *err)
-{
-    const char *name = getenv("TERM");
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return err_set(err, ERR_UNSUPPORTED,
-                       "no terminal on standard input and output: use yare -p \"PROMPT\"");
-    if (!name || !*name || strcmp(name, "dumb") == 0 || strcmp(name, "unknown") == 0)
-        return err_set(
-            err, ERR_UNSUPPORTED,
-            "the terminal '%s' (TERM) cannot place the cursor: use yare -p \"PROMPT\", or "
-            "set TERM to what your terminal is",
-            name && *name ? name : "");
-    return true;
-}
-
 static const char *
 capability(const char *name)
 {
@@ -94,23 +78,36 @@ start_curses(const char *name)
     return screen;
 }
 
-static bool
-can_address(struct err *err)
+bool
+term_usable(struct err *err)
 {
     int status = 0;
     const char *name = getenv("TERM");
+    if (!name || !*name)
+        return err_set(err, ERR_UNSUPPORTED, "TERM is not set, so the terminal's kind is not known");
+    if (strcmp(name, "dumb") == 0 || strcmp(name, "unknown") == 0)
+        return err_set(err, ERR_UNSUPPORTED, "the terminal '%s' (TERM) cannot place the cursor", name);
     if (setupterm(name, STDOUT_FILENO, &status) != OK)
         return err_set(err, ERR_UNSUPPORTED,
-                       "the terminal '%s' (TERM) is not described on this system: use yare -p "
-                       "\"PROMPT\", or set TERM to one that is",
-                       name);
+                       "the terminal '%s' (TERM) is not described on this system", name);
     bool ok = capability("cup") != NULL;
     (void)del_curterm(cur_term);
     if (!ok)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "the terminal '%s' (TERM) cannot place the cursor: use yare -p \"PROMPT\"",
-                       name);
+        return err_set(err, ERR_UNSUPPORTED, "the terminal '%s' (TERM) cannot place the cursor", name);
     return true;
+}
+
+static bool
+check_terminal(struct err *err)
+{
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return err_set(err, ERR_UNSUPPORTED,
+                       "no terminal on standard input and output: use yare -p \"PROMPT\"");
+    if (term_usable(err))
+        return true;
+    struct err why = *err;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "%s: use yare --linear, or set TERM to what your terminal is", why.text);
 }
 
 static void
@@ -193,7 +190,7 @@ term_open(const struct term_options *o, struct err *err)
     if (!check_terminal(err))
         return false;
     bool ascii = !is_utf8() || o->ascii;
-    if (!can_address(err) || !modes_save(STDIN_FILENO, STDOUT_FILENO, err))
+    if (!modes_save(STDIN_FILENO, STDOUT_FILENO, err))
         return false;
     memset(&term, 0, sizeof(term));
     term.screen = start_curses(getenv("TERM"));

@@ -16,6 +16,8 @@ struct term_options {
 };
 /* False with a clear word when there is no terminal or TERM cannot address the cursor (use -p). */
 bool term_open(const struct term_options *o, struct err *err) MUST_CHECK;
+/* Is TERM the name of a terminal that can be drawn on? False: err says why not. Not while it is open. */
+bool term_usable(struct err *err) MUST_CHECK;
 void term_close(void);      /* leaves the terminal as it was found; idempotent */
 void term_emergency(void);  /* the same from a crash or die(): async-signal-safe writes only */
 void term_suspend(void);    /* Ctrl+Z: restore, stop, and come back on SIGCONT with a full repaint */

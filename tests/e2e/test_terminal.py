@@ -100,9 +100,12 @@ def terminals_of_every_kind():
         t.close()
     for term in ("dumb", None):
         t = Terminal(w, {"TERM": term})
-        t.wait_for(rb"yare -p")
-        wait_until(lambda: t.process.poll() is not None, "the end")
-        check(t.process.returncode == 2 and b"\x1b" not in t.out, term, t.out)
+        t.wait_for(rb"plain lines in place of the full screen")
+        t.wait_for(rb"> $")
+        t.write(b"\x04")
+        wait_until(lambda: t.take(0.05) == b"" and t.process.poll() is not None, "the end")
+        check(t.process.returncode == 0 and b"\x1b" not in t.out, term, t.out)
+        t.check_left_as_found(term)
         t.close()
     w.close()
 

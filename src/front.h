@@ -1,0 +1,15 @@
+#pragma once
+/* Front ends besides the plain full screen and print mode: plain lines, and a recording in either. Each returns the exit code. */
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "cli.h"
+
+/* INT, TERM, HUP, WINCH, CONT as a descriptor. Blocked before the first thread starts, so that every thread inherits the mask and only
+ * the descriptor tells; a broken pipe is an error of its write alone. */
+int front_signals(void);
+/* Can the full screen be shown here? False: ret_why says why not, and that plain lines come instead. Only asked with a terminal there. */
+bool front_has_screen(struct err *ret_why);
+int front_linear(const struct options *o, const char *notice);
+/* `yare replay FILE [--speed N|max] [--linear]`: argv behind the command's name. */
+int front_replay(int argc, char **argv, const struct options *o);
