@@ -31,7 +31,10 @@ context_used(const struct core *c)
     const struct state *st = &c->state;
     if (st->context_tokens > 0)
         return st->context_tokens + estimate(st, bytes_from(st, st->n_counted));
-    return estimate(st, bytes_from(st, 0) + prompt_bytes(&c->prompt));
+    size_t n = c->loaded ? bytes_from(st, 0)
+                         : (size_t)conversation_bytes(c->conv, conversation_live(c->conv),
+                                                    conversation_len(c->conv));
+    return estimate(st, n + prompt_bytes(&c->prompt));
 }
 
 int64_t

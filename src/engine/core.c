@@ -224,6 +224,7 @@ core_emit_session(struct core *c, bool cleared)
     e->u.session.cleared = cleared;
     e->u.session.context_window = context_window(c);
     e->u.session.tools_json = tool_names(c);
+    e->u.session.title = xstrdup(c->title);
     e->u.session.offline = strcmp(c->provider->name, "offline") == 0;
     e->u.session.bypass_allowed = c->bypass_allowed;
     core_emit(c, e);
@@ -233,6 +234,7 @@ void
 core_emit_user(struct core *c, const struct message *m, const char *text, bool replayed)
 {
     struct event *e = event_new(EV_USER);
+    e->place = core_next_place(c) - 1;
     e->u.user.uuid = xstrdup(m->uuid);
     e->u.user.text = xstrdup(text);
     e->u.user.hidden = m->hidden;
@@ -244,6 +246,7 @@ void
 core_emit_message(struct core *c, const struct message *m, const char *tool_results_json)
 {
     struct event *e = event_new(EV_MESSAGE);
+    e->place = core_next_place(c) - 1;
     e->u.message.json = str_dup(m->json);
     e->u.message.uuid = xstrdup(m->uuid);
     e->u.message.assistant = m->role == ROLE_ASSISTANT;

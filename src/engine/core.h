@@ -16,6 +16,7 @@
 #include "engine/waker.h"
 #include "model/catalog.h"
 #include "model/stream.h"
+#include "store/conversation.h"
 #include "store/journal.h"
 #include "store/session.h"
 #include "store/store.h"
@@ -48,7 +49,11 @@ struct core {
     /* The session. */
     char session_id[37];
     struct session_paths paths;
-    struct journal *journal; /* NULL: opened with the first message */
+    struct journal *journal;   /* NULL: opened with the first message */
+    struct conversation *conv; /* where its messages stand; NULL: none yet */
+    bool loaded;               /* state holds the messages (core_need_messages) */
+    bool passport_foreign;     /* the store's is a newer yare's: not written over */
+    char *title;               /* the person's name for the session; NULL: none */
     struct passport passport;
     struct buf saved_passport; /* the bytes in the store: only what changed is written */
     char *cwd, *model, *fallback_model;
@@ -90,6 +95,11 @@ void core_set_model(struct core *c, const char *id_or_alias);
 
 /* Journals and appends a message; on failure nothing is appended and the message is freed. */
 bool core_append(struct core *c, const struct message *take_m, struct err *err) MUST_CHECK;
+/* Reads a resumed conversation into State, if that was not done yet. Resuming itself needs only the last page, so this comes
+ * before whatever looks at State's messages: a request, a compaction. core_append does not need it. */
+void core_need_messages(struct core *c);
+/* event.place of the message that is appended next, from 1. */
+int64_t core_next_place(const struct core *c);
 /* Makes what was journalled durable; before a request leaves. */
 bool core_sync(struct core *c, struct err *err) MUST_CHECK;
 /* EV_USER for a user message, EV_MESSAGE for the stream of whole messages. */

@@ -46,6 +46,7 @@ executor_begin(struct executor *x, struct cancel *turn, bool person)
     clear(x);
     x->batch = cancel_new(turn);
     x->person = person;
+    x->place = core_next_place(x->core);
 }
 
 static struct call *

@@ -43,9 +43,10 @@ call_permit(const struct executor *x, const struct call *c)
 /* ---- events ---- */
 
 static struct event *
-tool_event(const struct call *c, enum event_phase phase)
+tool_event(const struct executor *x, const struct call *c, enum event_phase phase)
 {
     struct event *e = event_new(EV_TOOL);
+    e->place = x->place;
     e->phase = phase;
     e->u.tool.id = xstrdup(c->id);
     e->u.tool.name = xstrdup(c->tool ? c->tool->name : c->name);
@@ -56,7 +57,7 @@ tool_event(const struct call *c, enum event_phase phase)
 static void
 emit_start(struct executor *x, const struct call *c)
 {
-    struct event *e = tool_event(c, PHASE_START);
+    struct event *e = tool_event(x, c, PHASE_START);
     e->u.tool.what = tool_describe(c->tool, c->tree, x->core->cwd);
     e->u.tool.input = xstrdup(c->input);
     core_emit(x->core, e);
@@ -66,7 +67,7 @@ static void
 set_state(struct executor *x, struct call *c, enum tool_state state)
 {
     c->state = state;
-    core_emit(x->core, tool_event(c, PHASE_DELTA));
+    core_emit(x->core, tool_event(x, c, PHASE_DELTA));
 }
 
 static bool
@@ -78,7 +79,7 @@ looks_like_diff(struct str s)
 static void
 emit_end(struct executor *x, const struct call *c)
 {
-    struct event *e = tool_event(c, PHASE_END);
+    struct event *e = tool_event(x, c, PHASE_END);
     struct str shown = buf_str(c->result.display.len ? &c->result.display : &c->result.text);
     e->u.tool.output = str_dup(str_sub(shown, 0, SHOWN_MAX));
     e->u.tool.summary = xstrdup(c->result.summary);
@@ -261,6 +262,7 @@ report_progress(void *user, struct str last_line, int64_t bytes)
     struct job *j = user;
     struct event *e = event_new(EV_TOOL);
     e->phase = PHASE_DELTA;
+    e->place = j->place;
     e->u.tool.id = xstrdup(j->ctx.tool_use_id);
     e->u.tool.name = xstrdup(j->tool->name);
     e->u.tool.state = TOOL_RUNNING;
@@ -304,6 +306,7 @@ make_job(struct executor *x, struct call *c)
 {
     const struct core *core = x->core;
     struct job *j = job_new();
+    j->place = x->place;
     j->tool = c->tool;
     j->input = xstrdup(c->input);
     j->out = core->out;

@@ -31,6 +31,7 @@ struct executor {
     struct call *calls;
     size_t n, cap;
     bool person;
+    int64_t place;    /* event.place of the message that the batch's calls stand in */
     char *failed;     /* the shell call that failed first: the others are cancelled */
     uint64_t cwd_gen; /* grows when the working folder changes */
 };

@@ -25,6 +25,7 @@ struct job {
     struct store *store; /* for variables; borrowed, may be NULL */
     struct tool_result result;
     int64_t started_ms, ended_ms; /* monotonic */
+    int64_t place;                /* event.place of its call */
     struct job *next;
 };
 struct job *job_new(void);

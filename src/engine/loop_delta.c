@@ -5,9 +5,10 @@
 /* ---- events of blocks ---- */
 
 static struct event *
-block_event(enum event_phase phase, enum event_block type, int index)
+block_event(const struct loop *l, enum event_phase phase, enum event_block type, int index)
 {
     struct event *e = event_new(EV_BLOCK);
+    e->place = core_next_place(l->core);
     e->phase = phase;
     e->u.block.type = type;
     e->u.block.index = index;
@@ -41,7 +42,7 @@ begin_block(struct loop *l, struct round *r, const struct delta *d)
         return;
     r->open[r->n_open] = d->index;
     r->open_type[r->n_open++] = type;
-    struct event *e = block_event(PHASE_START, type, d->index);
+    struct event *e = block_event(l, PHASE_START, type, d->index);
     if (type == EVBLOCK_TOOL_USE) {
         e->u.block.tool_use_id = str_dup(d->id);
         e->u.block.name = str_dup(d->name);
@@ -64,7 +65,7 @@ grow_block(struct loop *l, struct round *r, const struct delta *d)
     size_t i = find_open(r, d->index);
     if (i == SIZE_MAX || !d->text.len)
         return;
-    struct event *e = block_event(PHASE_DELTA, r->open_type[i], d->index);
+    struct event *e = block_event(l, PHASE_DELTA, r->open_type[i], d->index);
     e->u.block.text = str_dup(d->text);
     core_emit(l->core, e);
 }
@@ -72,7 +73,7 @@ grow_block(struct loop *l, struct round *r, const struct delta *d)
 static void
 end_block(struct loop *l, struct round *r, size_t i)
 {
-    core_emit(l->core, block_event(PHASE_END, r->open_type[i], r->open[i]));
+    core_emit(l->core, block_event(l, PHASE_END, r->open_type[i], r->open[i]));
     r->n_open--;
     r->open[i] = r->open[r->n_open];
     r->open_type[i] = r->open_type[r->n_open];

@@ -29,6 +29,7 @@ emit_assistant(struct loop *l, const struct round *r, const struct message *m)
     jw_kraw(&w, "usage", buf_str(&u));
     jw_end(&w);
     struct event *e = event_new(EV_MESSAGE);
+    e->place = core_next_place(l->core) - 1;
     e->u.message.json = buf_take(&b);
     e->u.message.uuid = xstrdup(m->uuid);
     e->u.message.assistant = true;

@@ -1,16 +1,41 @@
-/* A resumed history as events, marked replayed, so that panes show it as they would have. */
+/* A stored history as events, marked replayed, so that panes show it as they would have. The same pieces make the last page
+ * on a resume and the pages that panes ask for. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "engine/engine_private.h"
+#include "engine/resume.h"
 
-/* The window that panes start with; the rest is there by QUERY_HISTORY. */
-#define REPLAY_MAX 400
-#define SHOWN_MAX ((size_t)64 << 10)
+struct replay {
+    struct core *core;
+    const struct resume_sink *sink;
+    int64_t place, wall_ms;
+};
 
 static void
-emit_block(struct core *c, enum event_phase phase, enum event_block type, int index,
+send(const struct replay *r, struct event *take_e)
+{
+    take_e->place = r->place;
+    if (r->wall_ms)
+        take_e->wall_ms = r->wall_ms;
+    r->sink->emit(r->sink->user, take_e);
+}
+
+/* At most as much as the sink takes of one text; what is left out is said. */
+static char *
+shown(const struct replay *r, struct str text)
+{
+    size_t cap = r->sink->text_max;
+    if (text.len <= cap)
+        return str_dup(text);
+    while (cap > 0 && ((unsigned char)text.ptr[cap] & 0xC0) == 0x80)
+        cap--;
+    return xasprintf("%.*s\n[%zu bytes more]", (int)cap, text.ptr, text.len - cap);
+}
+
+static void
+emit_block(const struct replay *r, enum event_phase phase, enum event_block type, int index,
            const struct block *b)
 {
     struct event *e = event_new(EV_BLOCK);
@@ -23,12 +48,19 @@ emit_block(struct core *c, enum event_phase phase, enum event_block type, int in
         e->u.block.name = str_dup(b->name);
     }
     if (phase == PHASE_DELTA)
-        e->u.block.text = str_dup(type == EVBLOCK_TOOL_USE ? b->input : b->text);
-    core_emit(c, e);
+        e->u.block.text = shown(r, type == EVBLOCK_TOOL_USE ? b->input : b->text);
+    send(r, e);
+}
+
+/* The input stays JSON: one that is too large is left out. */
+static char *
+shown_input(const struct replay *r, struct str input)
+{
+    return input.len <= r->sink->text_max ? str_dup(input) : xstrdup("{}");
 }
 
 static void
-emit_tool(struct core *c, enum event_phase phase, const struct block *use,
+emit_tool(const struct replay *r, enum event_phase phase, const struct block *use,
           const struct block *result)
 {
     struct event *e = event_new(EV_TOOL);
@@ -36,20 +68,20 @@ emit_tool(struct core *c, enum event_phase phase, const struct block *use,
     e->u.tool.id = str_dup(use->id);
     e->u.tool.name = str_dup(use->name);
     e->u.tool.replayed = true;
-    const struct tool *t = c->seams.tool_find(use->name);
+    const struct tool *t = r->core->seams.tool_find(use->name);
     struct cJSON *tree = json_parse(use->input, NULL);
-    e->u.tool.what = tool_describe(t, tree, c->cwd);
+    e->u.tool.what = tool_describe(t, tree, r->core->cwd);
     json_free(tree);
     if (phase == PHASE_START)
-        e->u.tool.input = str_dup(use->input);
+        e->u.tool.input = shown_input(r, use->input);
     if (phase == PHASE_END) {
         bool failed = !result || result->is_error;
         e->u.tool.state = !result ? TOOL_CANCELLED : failed ? TOOL_FAILED : TOOL_DONE;
         e->u.tool.is_error = failed;
-        e->u.tool.output = result ? str_dup(str_sub(result->text, 0, SHOWN_MAX)) : NULL;
+        e->u.tool.output = result ? shown(r, result->text) : NULL;
         e->u.tool.bytes = result ? (int64_t)result->text.len : 0;
     }
-    core_emit(c, e);
+    send(r, e);
 }
 
 static const struct block *
@@ -61,60 +93,121 @@ result_of(const struct message *next, struct str id)
     return NULL;
 }
 
-static void
-replay_assistant(struct core *c, const struct message *m, const struct message *next)
+static bool
+type_of(const struct block *b, enum event_block *ret)
 {
-    for (size_t i = 0; i < m->n_blocks; i++) {
-        const struct block *b = &m->blocks[i];
-        enum event_block type;
-        if (b->kind == BLOCK_TEXT)
-            type = EVBLOCK_TEXT;
-        else if (b->kind == BLOCK_THINKING)
-            type = EVBLOCK_THINKING;
-        else if (b->kind == BLOCK_TOOL_USE)
-            type = EVBLOCK_TOOL_USE;
-        else
-            continue;
-        emit_block(c, PHASE_START, type, (int)i, b);
-        emit_block(c, PHASE_DELTA, type, (int)i, b);
-        emit_block(c, PHASE_END, type, (int)i, b);
-    }
-    for (size_t i = 0; i < m->n_blocks; i++) {
-        if (m->blocks[i].kind != BLOCK_TOOL_USE)
-            continue;
-        emit_tool(c, PHASE_START, &m->blocks[i], NULL);
-        emit_tool(c, PHASE_END, &m->blocks[i], result_of(next, m->blocks[i].id));
+    switch (b->kind) {
+    case BLOCK_TEXT:
+        *ret = EVBLOCK_TEXT;
+        return true;
+    case BLOCK_THINKING:
+        *ret = EVBLOCK_THINKING;
+        return true;
+    case BLOCK_TOOL_USE:
+        *ret = EVBLOCK_TOOL_USE;
+        return true;
+    default:
+        return false;
     }
 }
 
 static void
-replay_user(struct core *c, const struct message *m)
+replay_assistant(const struct replay *r, const struct message *m, const struct message *next)
+{
+    enum event_block type;
+    for (size_t i = 0; i < m->n_blocks; i++) {
+        const struct block *b = &m->blocks[i];
+        if (!type_of(b, &type))
+            continue;
+        emit_block(r, PHASE_START, type, (int)i, b);
+        emit_block(r, PHASE_DELTA, type, (int)i, b);
+        emit_block(r, PHASE_END, type, (int)i, b);
+    }
+    for (size_t i = 0; i < m->n_blocks; i++) {
+        if (m->blocks[i].kind != BLOCK_TOOL_USE)
+            continue;
+        emit_tool(r, PHASE_START, &m->blocks[i], NULL);
+        emit_tool(r, PHASE_END, &m->blocks[i], result_of(next, m->blocks[i].id));
+    }
+}
+
+static void
+replay_user(const struct replay *r, const struct message *m)
 {
     for (size_t i = 0; i < m->n_blocks; i++) {
         if (m->blocks[i].kind != BLOCK_TEXT)
             continue;
         struct event *e = event_new(EV_USER);
         e->u.user.uuid = xstrdup(m->uuid);
-        e->u.user.text = str_dup(m->blocks[i].text);
+        e->u.user.text = shown(r, m->blocks[i].text);
         e->u.user.hidden = m->hidden || str_starts(m->blocks[i].text, "<system-reminder>");
         e->u.user.replayed = true;
-        core_emit(c, e);
+        send(r, e);
     }
+}
+
+void
+resume_events(struct core *c, size_t from, size_t to, const struct resume_sink *sink)
+{
+    struct message *m = conversation_message(c->conv, from);
+    for (size_t i = from; i < to; i++) {
+        struct message *next = conversation_message(c->conv, i + 1);
+        const struct replay r = {
+            .core = c, .sink = sink, .place = (int64_t)i + 1, .wall_ms = m ? m->wall_ms : 0};
+        if (m && m->role == ROLE_ASSISTANT)
+            replay_assistant(&r, m, next);
+        else if (m)
+            replay_user(&r, m);
+        message_free(m);
+        m = next;
+    }
+    message_free(m);
+}
+
+/* ---- pages ---- */
+
+/* Results stay with the message that called for them. */
+static bool
+holds_results(struct core *c, size_t i)
+{
+    if (i == 0 || !conversation_is_user(c->conv, i))
+        return false;
+    struct message *m = conversation_message(c->conv, i);
+    bool found = false;
+    for (size_t k = 0; m && k < m->n_blocks; k++)
+        found |= m->blocks[k].kind == BLOCK_TOOL_RESULT;
+    message_free(m);
+    return found;
+}
+
+size_t
+resume_page_start(struct core *c, size_t to)
+{
+    size_t from = to;
+    int64_t bytes = 0;
+    while (from > 0 && to - from < RESUME_PAGE) {
+        int64_t len = conversation_bytes(c->conv, from - 1, from);
+        bytes += len < (int64_t)RESUME_TEXT_MAX ? len : (int64_t)RESUME_TEXT_MAX;
+        if (from < to && bytes > (int64_t)RESUME_PAGE_BYTES / 2)
+            break;
+        from--;
+    }
+    while (holds_results(c, from))
+        from--;
+    return from;
+}
+
+static void
+emit_live(void *user, struct event *take_e)
+{
+    core_emit(user, take_e);
 }
 
 void
 resume_replay(struct core *c)
 {
-    const struct state *st = &c->state;
-    size_t from = st->n > REPLAY_MAX ? st->n - REPLAY_MAX : 0;
-    if (from)
-        core_notice(c, "%zu earlier messages are not shown; search finds them", from);
-    for (size_t i = from; i < st->n; i++) {
-        const struct message *next = i + 1 < st->n ? st->messages[i + 1] : NULL;
-        if (st->messages[i]->role == ROLE_ASSISTANT)
-            replay_assistant(c, st->messages[i], next);
-        else
-            replay_user(c, st->messages[i]);
-    }
+    const struct resume_sink sink = {.emit = emit_live, .user = c, .text_max = RESUME_TEXT_MAX};
+    size_t to = conversation_len(c->conv);
+    resume_events(c, resume_page_start(c, to), to, &sink);
     core_emit(c, usage_event(&c->usage, c->info, c->max_budget_usd));
 }

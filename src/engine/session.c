@@ -50,7 +50,19 @@ need_journal(struct core *c, struct err *err)
     c->journal = journal_open(c->paths.journal, err);
     if (!c->journal)
         return err_wrap(err, "cannot write the transcript");
-    return write_session_record(c, err);
+    if (!write_session_record(c, err) ||
+        !(c->conv = conversation_open(c->paths.journal, NULL, NULL, err))) {
+        journal_close(c->journal); /* the next message tries again */
+        c->journal = NULL;
+        return err_wrap(err, "cannot write the transcript");
+    }
+    return true;
+}
+
+int64_t
+core_next_place(const struct core *c)
+{
+    return (int64_t)conversation_len(c->conv) + 1;
 }
 
 bool
@@ -63,7 +75,14 @@ core_append(struct core *c, const struct message *take_m, struct err *err)
         message_free(take_m);
         return false;
     }
-    state_append(&c->state, take_m);
+    int64_t offset;
+    size_t len;
+    journal_last(c->journal, &offset, &len);
+    conversation_add(c->conv, take_m, offset, len);
+    if (c->loaded)
+        state_append(&c->state, take_m);
+    else
+        message_free(take_m); /* it is read with the others, when they are needed */
     return true;
 }
 
@@ -127,7 +146,7 @@ core_save_passport(struct core *c, enum session_status status, const char *last_
     p->status = status;
     free(p->last_error);
     p->last_error = xstrdup(last_error);
-    if (!c->store || !c->journal)
+    if (!c->store || !c->journal || c->passport_foreign)
         return;
     struct buf b;
     buf_init(&b, BUF_MAX);
@@ -147,9 +166,33 @@ core_save_passport(struct core *c, enum session_status status, const char *last_
     buf_release(&b);
 }
 
-/* From the store, or rebuilt from the usage records of the journal. */
+/* What the journal says beside its messages. */
+struct notes {
+    struct buf usage; /* the records, a line each */
+    char *title;
+};
+
 static void
-load_passport(struct core *c, const struct journal_index *ix)
+take_note(void *user, struct str type, struct str record)
+{
+    struct notes *n = user;
+    if (str_is(type, "usage")) {
+        buf_add_str(&n->usage, record);
+        buf_addc(&n->usage, '\n');
+    } else if (str_is(type, "custom-title")) {
+        struct cJSON *tree = json_parse(record, NULL);
+        const char *title = json_cstr(tree, "customTitle", json_cstr(tree, "title", NULL));
+        if (title) {
+            free(n->title);
+            n->title = xstrdup(title);
+        }
+        json_free(tree);
+    }
+}
+
+/* False: it is not there, or cannot be used; then it is rebuilt. One of a newer yare's stays as it is in the store. */
+static bool
+get_passport(struct core *c)
 {
     char *key = xasprintf("passport:%s", c->session_id);
     struct buf b;
@@ -158,24 +201,37 @@ load_passport(struct core *c, const struct journal_index *ix)
     buf_init(&b, BUF_MAX);
     bool got = c->store && store_get(c->store, key, &b, &version, &err) && version &&
                passport_read(buf_str(&b), &c->passport, &err);
-    if (!got) {
+    if (!got && err.code == ERR_UNSUPPORTED) {
+        c->passport_foreign = true;
+        core_notice(c,
+                    "%s; it is left as it is, and what it counted is counted from the transcript",
+                    err.text);
+    } else if (!got) {
         log_info("engine", "the passport is rebuilt from the journal (%s)",
                  err.text[0] ? err.text : "not in the store");
-        for (size_t i = 0; i < ix->n; i++)
-            if (strcmp(ix->entries[i].type, "usage") == 0)
-                usage_read_note(&c->passport, journal_record(ix, i));
     }
+    buf_release(&b);
+    free(key);
+    return got;
+}
+
+/* From the store, or rebuilt from the usage records of the journal. */
+static void
+load_passport(struct core *c, const struct notes *notes)
+{
+    struct str rest = buf_str(&notes->usage), line;
+    if (!get_passport(c))
+        while (str_split(&rest, '\n', &line))
+            usage_read_note(&c->passport, line);
     usage_load(&c->usage, &c->passport);
-    for (size_t i = 0; i < ix->n; i++)
-        if (strcmp(ix->entries[i].type, "usage") == 0)
-            usage_restore(&c->usage, journal_record(ix, i));
+    rest = buf_str(&notes->usage);
+    while (str_split(&rest, '\n', &line))
+        usage_restore(&c->usage, line);
     /* Back to the folder it was in, if that is still there. */
     if (c->passport.cwd && fs_is_within(c->passport.cwd, c->root) && fs_is_dir(c->passport.cwd)) {
         free(c->cwd);
         c->cwd = xstrdup(c->passport.cwd);
     }
-    buf_release(&b);
-    free(key);
 }
 
 /* ---- sessions ---- */
@@ -185,6 +241,11 @@ core_session_close(struct core *c)
 {
     journal_close(c->journal);
     c->journal = NULL;
+    conversation_free(c->conv);
+    c->conv = NULL;
+    free(c->title);
+    c->title = NULL;
+    c->passport_foreign = false;
     state_release(&c->state);
     passport_release(&c->passport);
     session_paths_release(&c->paths);
@@ -221,6 +282,7 @@ core_session_new(struct core *c, const char *id)
 {
     begin_session(c, id);
     c->resumed = false;
+    c->loaded = true;
     prompt_build(&c->prompt, c);
 }
 
@@ -240,13 +302,8 @@ close_open_request(struct core *c, struct err *err)
 
 /* A turn that was cut off leaves calls without results at the end: they are answered and journalled. */
 static bool
-close_cut_turn(struct core *c, struct err *err)
+close_calls(struct core *c, const struct message *last, struct err *err)
 {
-    const struct message *last = state_last(&c->state);
-    if (!last)
-        return true;
-    if (last->role == ROLE_USER)
-        return close_open_request(c, err);
     struct message_builder *b = message_builder_new(ROLE_USER);
     for (size_t i = 0; i < last->n_blocks; i++)
         if (last->blocks[i].kind == BLOCK_TOOL_USE)
@@ -258,6 +315,20 @@ close_cut_turn(struct core *c, struct err *err)
         return true;
     core_notice(c, "the last turn was cut off; its open calls are closed as interrupted");
     return core_append(c, m, err) && core_sync(c, err);
+}
+
+static bool
+close_cut_turn(struct core *c, struct err *err)
+{
+    size_t n = conversation_len(c->conv);
+    struct message *last = n ? conversation_message(c->conv, n - 1) : NULL;
+    bool ok = true;
+    if (last && last->role == ROLE_USER)
+        ok = close_open_request(c, err);
+    else if (last)
+        ok = close_calls(c, last, err);
+    message_free(last);
+    return ok;
 }
 
 void
@@ -287,36 +358,61 @@ mend_history(struct core *c)
             state_index_answers(&c->state, c->state.messages[i]);
 }
 
-static bool
-load_messages(struct core *c, const char *path, struct err *err)
+void
+core_need_messages(struct core *c)
 {
-    struct journal_index ix;
-    if (!journal_index_load(path, &ix, err))
-        return false;
-    size_t n = 0;
-    struct message **m = journal_messages(&ix, &n, err);
-    bool ok = m || n == 0;
-    for (size_t i = 0; m && i < n; i++)
-        state_append(&c->state, m[i]);
-    free(m);
-    if (ix.torn_at >= 0)
-        core_notice(c, "the transcript's last line was torn; %lld bytes are left out",
-                    (long long)ix.torn_bytes);
-    load_passport(c, &ix);
-    journal_index_release(&ix);
-    return ok;
+    if (c->loaded)
+        return;
+    int64_t began = clock_mono_ms();
+    size_t n = conversation_len(c->conv), lost = 0;
+    for (size_t i = conversation_live(c->conv); i < n; i++) {
+        struct message *m = conversation_message(c->conv, i);
+        lost += !m;
+        state_append(&c->state, m);
+    }
+    c->loaded = true;
+    if (lost)
+        core_notice(c, "%zu messages of the transcript could not be read and are left out", lost);
+    mend_history(c);
+    log_info("engine", "%zu messages loaded in %lld ms", c->state.n,
+             (long long)(clock_mono_ms() - began));
+}
+
+static bool
+open_transcript(struct core *c, const char *path, bool fork, struct err *err)
+{
+    struct notes notes = {0};
+    buf_init(&notes.usage, BUF_MAX);
+    c->conv = conversation_open(path, take_note, &notes, err);
+    c->loaded = false;
+    if (c->conv) {
+        if (conversation_torn(c->conv))
+            core_notice(c, "the transcript's last line was torn; %lld bytes are left out",
+                        (long long)conversation_torn(c->conv));
+        if (fork)
+            buf_clear(&notes.usage); /* paid for in the other session */
+        load_passport(c, &notes);
+        c->title = notes.title;
+        notes.title = NULL;
+    }
+    free(notes.title);
+    buf_release(&notes.usage);
+    return c->conv != NULL;
 }
 
 /* A fork writes the messages again, into the new session's own journal. */
 static bool
 copy_to_fork(struct core *c, struct err *err)
 {
-    if (!need_journal(c, err))
-        return false;
-    for (size_t i = 0; i < c->state.n; i++)
-        if (!journal_append_message(c->journal, c->session_id, c->cwd, c->state.messages[i], err))
-            return false;
-    return core_sync(c, err);
+    struct conversation *from = c->conv;
+    c->conv = NULL;
+    bool ok = need_journal(c, err);
+    for (size_t i = conversation_live(from); ok && i < conversation_len(from); i++) {
+        struct message *m = conversation_message(from, i);
+        ok = core_append(c, m, err);
+    }
+    conversation_free(from);
+    return ok && core_sync(c, err);
 }
 
 bool
@@ -339,11 +435,9 @@ core_session_resume(struct core *c, const char *id, bool fork, struct err *err)
     begin_session(c, fork ? NULL : found);
     c->journal = j;
     c->resumed = true;
-    bool ok = load_messages(c, from.journal, err) && (!fork || copy_to_fork(c, err)) &&
+    bool ok = open_transcript(c, from.journal, fork, err) && (!fork || copy_to_fork(c, err)) &&
               close_cut_turn(c, err);
     session_paths_release(&from);
-    if (ok)
-        mend_history(c);
     prompt_build(&c->prompt, c);
     return ok;
 }

@@ -243,6 +243,7 @@ static void
 run_prompt(struct engine *e, const char *text, struct cancel *turn, struct loop_result *r)
 {
     struct core *c = &e->core;
+    core_need_messages(c);
     if (!append_prompt(c, text, &r->err)) {
         r->exit = EXIT_MODEL_ERROR;
         core_error(c, &r->err, NULL);

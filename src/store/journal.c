@@ -1,4 +1,4 @@
-/* Writing. Reading is journal_index.c and journal_messages.c. */
+/* Writing. Reading is records.c and conversation*.c. */
 #include "store/journal.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/uuid.h"
 #include "store/journal_scan.h"
+#include "store/records.h"
 
 struct journal {
     char *path;
@@ -26,6 +27,8 @@ struct journal {
     bool new_file;      /* its folder was not synced yet */
     bool dirty;
     struct buf line; /* the record being written */
+    int64_t last_at; /* where the last record was written */
+    size_t last_len;
 };
 
 /* Where the file system that holds path is mounted: the person has to make room there. Yours. */
@@ -59,31 +62,63 @@ write_error(const struct journal *j, int errnum, struct err *err)
     return false;
 }
 
-/* Whatever whole record stands last says where the next one hangs. */
+/* The record of a line says where the next one hangs. */
+static bool
+take_parent(struct journal *j, struct str line)
+{
+    struct journal_want want[] = {
+        {.key = "uuid"}, {.key = "parentUuid"}, {.key = "isSidechain"}, {.key = "type"}};
+    if (!journal_scan(line, want, ARRAY_LEN(want)) || journal_plain(want[0].raw).len != UUID_LEN ||
+        str_is(want[2].raw, "true"))
+        return false;
+    struct str type = journal_plain(want[3].raw);
+    bool message = str_is(type, "user") || str_is(type, "assistant");
+    struct str parent = journal_plain(want[message ? 0 : 1].raw);
+    if (parent.len == UUID_LEN)
+        memcpy(j->parent, parent.ptr, UUID_LEN);
+    return true;
+}
+
+/* The last of these whole lines that says it. */
+static bool
+take_last(struct journal *j, struct str block)
+{
+    while (block.len) {
+        const char *newline = memrchr(block.ptr, '\n', block.len);
+        size_t start = newline ? (size_t)(newline - block.ptr) + 1 : 0;
+        if (take_parent(j, str_sub(block, start, block.len - start)))
+            return true;
+        block.len = newline ? start - 1 : 0;
+    }
+    return false;
+}
+
+/* Looks back from the end as far as it takes, which is one record as a rule. */
 static bool
 read_state(struct journal *j, struct err *err)
 {
-    struct journal_index ix;
-    if (!journal_index_load(j->path, &ix, err))
+    struct records l;
+    if (!records_init(&l, j->fd, j->path, err))
         return false;
-    if (ix.torn_at >= 0)
-        j->cut_at = ix.torn_at;
-    else if (ix.size > 0)
-        j->needs_newline = ((const char *)ix.map)[ix.size - 1] != '\n';
-    for (size_t i = ix.n; i-- > 0;) {
-        struct journal_want want[] = {
-            {.key = "uuid"}, {.key = "parentUuid"}, {.key = "isSidechain"}};
-        if (!journal_scan(journal_record(&ix, i), want, ARRAY_LEN(want)) ||
-            journal_plain(want[0].raw).len != UUID_LEN || str_is(want[2].raw, "true"))
-            continue;
-        bool message =
-            !strcmp(ix.entries[i].type, "user") || !strcmp(ix.entries[i].type, "assistant");
-        struct str parent = journal_plain(want[message ? 0 : 1].raw);
-        if (parent.len == UUID_LEN)
-            memcpy(j->parent, parent.ptr, UUID_LEN);
-        break;
+    j->cut_at = l.torn_at;
+    j->needs_newline = l.no_newline;
+    int64_t size = 65536;
+    for (bool found = false; !found && l.end > 0; size *= 4) {
+        size = size < l.end ? size : l.end;
+        char *block = xmalloc((size_t)size);
+        if (!records_pread(j->fd, block, (size_t)size, l.end - size)) {
+            free(block);
+            return err_sys(err, errno, "cannot read '%s'", j->path);
+        }
+        struct str s = str_make(block, (size_t)size);
+        if (size < l.end) { /* the first line is cut open */
+            const char *newline = memchr(block, '\n', s.len);
+            size_t skip = newline ? (size_t)(newline - block) + 1 : s.len;
+            s = str_sub(s, skip, s.len - skip);
+        }
+        found = take_last(j, s) || size == l.end;
+        free(block);
     }
-    journal_index_release(&ix);
     return true;
 }
 
@@ -216,6 +251,8 @@ journal_append(struct journal *j, struct str record, struct err *err)
             j->cut_at = st.st_size; /* the next append tries again before it writes */
         return false;
     }
+    j->last_at = (int64_t)st.st_size + (j->needs_newline ? 1 : 0);
+    j->last_len = j->line.len - 1 - (j->needs_newline ? 1 : 0);
     j->needs_newline = false;
     j->dirty = true;
     return true;
@@ -336,4 +373,21 @@ journal_rewind(struct journal *j, const char *session_id, const char *uuid, stru
         return true;
     journal_set_parent(j, before);
     return false;
+}
+
+bool
+journal_compacted(struct journal *j, const char *session_id, struct str members_json,
+                  struct err *err)
+{
+    if (!journal_append_note(j, session_id, "system", "compact_boundary", members_json, err))
+        return false;
+    journal_set_parent(j, NULL);
+    return true;
+}
+
+void
+journal_last(const struct journal *j, int64_t *ret_offset, size_t *ret_len)
+{
+    *ret_offset = j->last_at;
+    *ret_len = j->last_len;
 }

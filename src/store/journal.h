@@ -2,8 +2,8 @@
 /*
  * The journal: projects/<slug>/<session>.jsonl, append-only, one JSON object a line, one write(2) per record, fdatasync
  * before a request leaves. The truth for messages (ARCHITECTURE section 7). A torn last line is skipped on load and cut off
- * before the next append; unknown records are kept and skipped. Loading is by offsets: a scan finds the line starts and each
- * record's type and uuid without parsing everything.
+ * before the next append; unknown records are kept and skipped. Opening looks at the end of the file alone. Reading is by
+ * offsets: store/conversation.h.
  *
  * Record types yare writes: "session" (first line: id, cwd, version, created), "user" and "assistant" (uuid, parentUuid,
  * sessionId, timestamp, cwd, message, isMeta for hidden, partial), "system" (subtype ...), "summary", "custom-title",
@@ -41,28 +41,9 @@ void journal_set_parent(struct journal *j, const char *uuid);
 bool journal_rewind(struct journal *j, const char *session_id, const char *uuid,
                     struct err *err) MUST_CHECK;
 
-/* Reading, also of files another process writes. */
-struct journal_entry {
-    int64_t offset;
-    uint32_t len;
-    char type[24]; /* "" when the line is no JSON object */
-};
-struct journal_index {
-    struct journal_entry *entries;
-    size_t n;
-    int64_t torn_at; /* offset of a torn tail, -1: none */
-    int64_t torn_bytes;
-    void *map;    /* the mapped file, without the torn tail */
-    int64_t size; /* of the map */
-};
-bool journal_index_load(const char *path, struct journal_index *ret, struct err *err) MUST_CHECK;
-void journal_index_release(struct journal_index *ix);
-/* bytes of record i, borrowed from the map */
-struct str journal_record(const struct journal_index *ix, size_t i);
-/* Record i's top-level member as its raw bytes; ptr NULL when it is not there. */
-struct str journal_member(const struct journal_index *ix, size_t i, const char *key);
-/* The conversation's messages (following the newest leaf's parents where a rewind made a branch). Array and refs yours.
- * Lines that share one message id (one block each) become one message. A record that cannot be read is left out; a
- * parent that is missing is taken to be the message before. After a crash the last message may hold a tool_use without
- * result: it is given as it is. NULL only with an error. */
-struct message **journal_messages(const struct journal_index *ix, size_t *ret_n, struct err *err);
+/* What stands so far was compacted: the boundary is written down ("system", subtype "compact_boundary") and the next message
+ * hangs on nothing. The transcript keeps what is before it, the model does not (store/conversation.h). */
+bool journal_compacted(struct journal *j, const char *session_id, struct str members_json,
+                       struct err *err) MUST_CHECK;
+/* Where the record that was appended last stands in the file: what conversation_add takes. */
+void journal_last(const struct journal *j, int64_t *ret_offset, size_t *ret_len);

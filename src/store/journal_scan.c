@@ -7,17 +7,19 @@
 
 #include "base/json.h"
 
-/* The member that begins at *at (a quote); *at moves to the next one. False at the end. */
+/* The member that begins at *at (a quote); *at moves to the next one. False at the end, and at the member `stop`. */
 static bool
-next_member(struct str s, size_t *at, struct str *ret_key, struct str *ret_value)
+next_member(struct str s, size_t *at, const char *stop, struct str *ret_key, struct str *ret_value)
 {
     if (*at >= s.len || s.ptr[*at] != '"')
         return false;
     size_t end = json_skip_string(s, *at), colon = json_skip_blanks(s, end);
     if (colon >= s.len || s.ptr[colon] != ':')
         return false;
-    size_t value = json_skip_blanks(s, colon + 1), value_end = json_skip_value(s, value);
     *ret_key = str_sub(s, *at + 1, end - *at - 2);
+    if (stop && str_is(*ret_key, stop))
+        return false;
+    size_t value = json_skip_blanks(s, colon + 1), value_end = json_skip_value(s, value);
     *ret_value = str_trim(str_sub(s, value, value_end - value));
     size_t next = json_skip_blanks(s, value_end);
     *at = next < s.len && s.ptr[next] == ',' ? json_skip_blanks(s, next + 1) : s.len;
@@ -34,13 +36,19 @@ first_member(struct str line)
 bool
 journal_scan(struct str line, struct journal_want *want, size_t n)
 {
+    return journal_scan_head(line, want, n, NULL);
+}
+
+bool
+journal_scan_head(struct str line, struct journal_want *want, size_t n, const char *stop)
+{
     struct str key, value;
     size_t at = first_member(line), found = 0;
     for (size_t i = 0; i < n; i++)
         want[i].raw = (struct str){0};
     if (at == (size_t)-1)
         return false;
-    while (found < n && next_member(line, &at, &key, &value))
+    while (found < n && next_member(line, &at, stop, &key, &value))
         for (size_t i = 0; i < n; i++)
             if (!want[i].raw.ptr && str_is(key, want[i].key)) {
                 want[i].raw = value;
@@ -54,7 +62,7 @@ journal_scan_count(struct str line)
 {
     struct str key, value;
     size_t at = first_member(line), n = 0;
-    while (at != (size_t)-1 && next_member(line, &at, &key, &value))
+    while (at != (size_t)-1 && next_member(line, &at, NULL, &key, &value))
         n++;
     return n;
 }

@@ -13,6 +13,8 @@ struct journal_want {
 };
 /* Fills `raw` of each. False when the line does not begin like an object. */
 bool journal_scan(struct str line, struct journal_want *want, size_t n);
+/* The same, but only as far as the member `stop`: what comes from there on is not looked at. */
+bool journal_scan_head(struct str line, struct journal_want *want, size_t n, const char *stop);
 size_t journal_scan_count(struct str line); /* how many members the object has */
 
 /* A raw JSON string that needs no unescaping (ids, types, times), without its quotes; else ptr NULL. */

@@ -11,10 +11,10 @@
 
 #include "base/fs.h"
 #include "base/text.h"
-#include "store/journal.h"
 #include "store/journal_scan.h"
+#include "store/session_impl.h"
 
-enum { ID_MAX = 36, TITLE_COLUMNS = 100, TAIL = 65536 };
+enum { TAIL = 65536 };
 
 static char *
 project_dir(const char *data_dir, const char *project_root)
@@ -44,111 +44,6 @@ session_paths_release(struct session_paths *p)
     free(p->spill);
     free(p->audit);
     *p = (struct session_paths){0};
-}
-
-/* ---- one session ---- */
-
-static char *
-first_line(struct str text)
-{
-    struct str line;
-    int width;
-    text = str_trim(text);
-    if (!str_split(&text, '\n', &line))
-        return NULL;
-    line = str_trim(line);
-    struct buf shown;
-    buf_init(&shown, BUF_MAX);
-    text_visible(&shown, str_sub(line, 0, text_fit(line, TITLE_COLUMNS, &width)));
-    return buf_take(&shown);
-}
-
-/* The first line that the person typed, out of a user record; NULL when it holds none (results of tools). */
-static char *
-prompt_of(const struct journal_index *ix, size_t i)
-{
-    struct str meta = journal_member(ix, i, "isMeta");
-    struct str raw = journal_member(ix, i, "message");
-    struct message *m = str_is(meta, "true") || !raw.ptr ? NULL : message_parse(raw, NULL);
-    char *line = NULL;
-    for (size_t k = 0; m && k < m->n_blocks && !line; k++)
-        if (m->blocks[k].kind == BLOCK_TEXT && str_trim(m->blocks[k].text).len)
-            line = first_line(m->blocks[k].text);
-    message_free(m);
-    return line;
-}
-
-static void
-take_title(struct session_info *s, char **prompt, const struct journal_index *ix, size_t i)
-{
-    const char *type = ix->entries[i].type;
-    if (!strcmp(type, "user") && !*prompt)
-        *prompt = prompt_of(ix, i);
-    if (strcmp(type, "custom-title"))
-        return;
-    char *title = journal_decode(journal_member(ix, i, "customTitle"));
-    if (!title)
-        title = journal_decode(journal_member(ix, i, "title"));
-    if (title) {
-        free(s->title);
-        s->title = first_line(str_from(title));
-    }
-    free(title);
-}
-
-static void
-take_record(struct session_info *s, const struct journal_index *ix, size_t i)
-{
-    struct journal_want want[] = {{.key = "timestamp"}, {.key = "cwd"}, {.key = "print"}};
-    const char *type = ix->entries[i].type;
-    bool message = !strcmp(type, "user") || !strcmp(type, "assistant");
-    s->messages += message && str_ends(str_trim(journal_record(ix, i)), "}");
-    if (i != 0 && i + 1 != ix->n && s->cwd && s->created_ms)
-        return; /* what follows is in the first and the last record */
-    journal_scan(journal_record(ix, i), want, ARRAY_LEN(want));
-    int64_t at = journal_time(want[0].raw);
-    if (!s->created_ms)
-        s->created_ms = at;
-    if (at)
-        s->last_ms = at;
-    if (!s->cwd)
-        s->cwd = journal_decode(want[1].raw);
-    if (!strcmp(type, "session"))
-        s->print_mode = str_is(want[2].raw, "true");
-}
-
-static bool
-load_info(const char *path, const char *id, struct session_info *ret, struct err *err)
-{
-    struct journal_index ix;
-    struct stat st;
-    struct session_info s = {0};
-    char *prompt = NULL;
-    if (!journal_index_load(path, &ix, err))
-        return false;
-    memcpy(s.id, id, strnlen(id, ID_MAX));
-    s.path = xstrdup(path);
-    for (size_t i = 0; i < ix.n; i++) {
-        take_record(&s, &ix, i);
-        take_title(&s, &prompt, &ix, i);
-    }
-    if (stat(path, &st) == 0) {
-        int64_t changed = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
-        s.bytes = st.st_size;
-        if (!s.last_ms)
-            s.last_ms = changed;
-        if (!s.created_ms)
-            s.created_ms = s.last_ms;
-    }
-    if (!s.title)
-        s.title = prompt ? prompt : xstrdup("(no prompt yet)");
-    else
-        free(prompt);
-    if (!s.cwd)
-        s.cwd = xstrdup("");
-    journal_index_release(&ix);
-    *ret = s;
-    return true;
 }
 
 /* Two folders may share a slug ("/a/b" and "/a-b"). A session is another project's only when its folder still stands and
@@ -183,37 +78,73 @@ is_journal(const char *name, char ret_id[ID_MAX + 1])
     return true;
 }
 
+struct found_list {
+    struct found *list;
+    size_t n, cap;
+};
+
+/* The journals of one project's folder join the list. */
 static bool
-find_journals(const char *dir, struct found **ret, size_t *ret_n, struct err *err)
+find_journals(const char *dir, struct found_list *l, struct err *err)
 {
-    struct found *list = NULL;
-    size_t n = 0, cap = 0;
     DIR *d = opendir(dir);
-    *ret = NULL;
-    *ret_n = 0;
     if (!d)
         return errno == ENOENT || errno == ENOTDIR || err_sys(err, errno, "cannot list '%s'", dir);
     for (struct dirent *e; (e = readdir(d));) {
         char id[ID_MAX + 1];
         if (!is_journal(e->d_name, id))
             continue;
-        ARRAY_GROW(list, n, cap);
-        list[n].path = fs_join(dir, e->d_name);
-        list[n].last_ms = 0;
-        memcpy(list[n++].id, id, sizeof id);
+        ARRAY_GROW(l->list, l->n, l->cap);
+        l->list[l->n].path = fs_join(dir, e->d_name);
+        l->list[l->n].last_ms = 0;
+        memcpy(l->list[l->n++].id, id, sizeof id);
     }
     closedir(d);
-    *ret = list;
-    *ret_n = n;
     return true;
 }
 
-static void
-free_found(struct found *list, size_t n)
+static bool
+find_all_journals(const char *data_dir, struct found_list *l, struct err *err)
 {
-    for (size_t i = 0; i < n; i++)
-        free(list[i].path);
-    free(list);
+    char *projects = fs_join(data_dir, "projects");
+    DIR *d = opendir(projects);
+    bool ok = d || errno == ENOENT || errno == ENOTDIR ||
+              err_sys(err, errno, "cannot list '%s'", projects);
+    for (struct dirent *e; d && ok && (e = readdir(d));) {
+        if (e->d_name[0] == '.')
+            continue;
+        char *dir = fs_join(projects, e->d_name);
+        ok = find_journals(dir, l, err);
+        free(dir);
+    }
+    if (d)
+        closedir(d);
+    free(projects);
+    return ok;
+}
+
+static int64_t
+changed_ms(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return 0;
+    return (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+}
+
+static void
+free_found(struct found_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->list[i].path);
+    free(l->list);
+}
+
+static int
+newest_found(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    return x->last_ms != y->last_ms ? (x->last_ms < y->last_ms ? 1 : -1) : strcmp(x->id, y->id);
 }
 
 static int
@@ -227,41 +158,53 @@ bool
 session_list(const char *data_dir, const char *project_root, struct session_info **ret,
              size_t *ret_n, struct err *err)
 {
-    char *dir = project_dir(data_dir, project_root);
-    struct found *found;
-    size_t n_found, n = 0;
-    bool ok = find_journals(dir, &found, &n_found, err);
+    bool all;
+    return session_search(data_dir, project_root, STR(""), ret, ret_n, &all, err);
+}
+
+bool
+session_search(const char *data_dir, const char *project_root, struct str words,
+               struct session_info **ret, size_t *ret_n, bool *ret_all, struct err *err)
+{
+    struct found_list found = {0};
+    char *dir = project_root ? project_dir(data_dir, project_root) : NULL;
+    bool ok = dir ? find_journals(dir, &found, err) : find_all_journals(data_dir, &found, err);
     free(dir);
-    if (!ok)
-        return false;
-    struct session_info *list = xcalloc(n_found + 1, sizeof *list);
-    for (size_t i = 0; i < n_found; i++) {
+    size_t n = 0, take = found.n < SESSION_LIST_MAX ? found.n : SESSION_LIST_MAX;
+    /* The file's own time decides only which are read at all. */
+    for (size_t i = 0; found.n > take && i < found.n; i++)
+        found.list[i].last_ms = changed_ms(found.list[i].path);
+    if (found.n > take)
+        qsort(found.list, found.n, sizeof *found.list, newest_found);
+    struct session_info *list = xcalloc(take + 1, sizeof *list);
+    for (size_t i = 0; ok && i < take; i++) {
         /* One that cannot be read does not hide the others. */
-        if (!load_info(found[i].path, found[i].id, &list[n], NULL))
+        if (!session_info_load(found.list[i].path, found.list[i].id, words, &list[n]))
             continue;
-        if (belongs(&list[n], project_root)) {
+        if ((!words.len || list[n].matched) && (!project_root || belongs(&list[n], project_root)))
             n++;
-            continue;
-        }
-        free(list[n].path);
-        free(list[n].title);
-        free(list[n].cwd);
+        else
+            session_info_release(&list[n]);
     }
-    free_found(found, n_found);
-    qsort(list, n, sizeof *list, newest_info);
+    if (n)
+        qsort(list, n, sizeof *list, newest_info);
+    *ret_all = take == found.n;
+    free_found(&found);
     *ret = list;
     *ret_n = n;
-    return true;
+    if (ok)
+        return true;
+    session_list_free(list, n);
+    *ret = NULL;
+    *ret_n = 0;
+    return false;
 }
 
 void
 session_list_free(struct session_info *s, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        free(s[i].path);
-        free(s[i].title);
-        free(s[i].cwd);
-    }
+    for (size_t i = 0; i < n; i++)
+        session_info_release(&s[i]);
     free(s);
 }
 
@@ -296,30 +239,23 @@ last_record_time(const char *path)
     return at;
 }
 
-static int
-newest_found(const void *a, const void *b)
-{
-    const struct found *x = a, *y = b;
-    return x->last_ms != y->last_ms ? (x->last_ms < y->last_ms ? 1 : -1) : strcmp(x->id, y->id);
-}
-
 /* The newest with something in it that a person had in front of them; only so many are opened as it takes. */
 static void
-find_newest(struct found *found, size_t n, const char *project_root, char ret_id[ID_MAX + 1])
+find_newest(struct found_list *l, const char *project_root, char ret_id[ID_MAX + 1])
 {
+    struct found *found = l->list;
+    size_t n = l->n;
     for (size_t i = 0; i < n; i++)
         found[i].last_ms = last_record_time(found[i].path);
     if (n)
         qsort(found, n, sizeof *found, newest_found);
     for (size_t i = 0; i < n && !ret_id[0]; i++) {
         struct session_info s;
-        if (!load_info(found[i].path, found[i].id, &s, NULL))
+        if (!session_info_load(found[i].path, found[i].id, STR(""), &s))
             continue;
         if (!s.print_mode && s.messages > 0 && belongs(&s, project_root))
             memcpy(ret_id, s.id, sizeof s.id);
-        free(s.path);
-        free(s.title);
-        free(s.cwd);
+        session_info_release(&s);
     }
 }
 
@@ -362,17 +298,14 @@ session_find(const char *data_dir, const char *project_root, const char *id_or_t
              char ret_id[37], struct err *err)
 {
     char *dir = project_dir(data_dir, project_root), id[ID_MAX + 1] = "";
-    struct found *found;
-    size_t n;
-    bool ok = find_journals(dir, &found, &n, err), any = id_or_title && *id_or_title;
+    struct found_list found = {0};
+    bool ok = find_journals(dir, &found, err), any = id_or_title && *id_or_title;
     free(dir);
-    if (!ok)
-        return false;
-    if (any)
-        ok = find_by_id(found, n, id_or_title, id, err);
-    else
-        find_newest(found, n, project_root, id);
-    free_found(found, n);
+    if (ok && any)
+        ok = find_by_id(found.list, found.n, id_or_title, id, err);
+    else if (ok)
+        find_newest(&found, project_root, id);
+    free_found(&found);
     if (ok && any && !id[0])
         ok = find_by_title(data_dir, project_root, id_or_title, id, err);
     if (ok)

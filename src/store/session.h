@@ -26,10 +26,20 @@ struct session_info {
     int64_t created_ms, last_ms;
     int64_t messages, bytes;
     bool print_mode; /* made by -p */
+    bool named;      /* title is one that the person gave */
+    bool matched;    /* it holds the words that were looked for */
+    char *excerpt;   /* of the prompt that holds them; NULL */
 };
 /* Sessions of a project, newest record first, found from the files alone (no index needed). */
 bool session_list(const char *data_dir, const char *project_root, struct session_info **ret,
                   size_t *ret_n, struct err *err) MUST_CHECK;
+/* Those whose title or one of whose prompts holds all of the words (blank-separated, without case), with an excerpt of
+ * the prompt; no words: all of them. project_root NULL: of every project. Only the newest SESSION_LIST_MAX files are read;
+ * *ret_all false: there are more. */
+#define SESSION_LIST_MAX 1000
+bool session_search(const char *data_dir, const char *project_root, struct str words,
+                    struct session_info **ret, size_t *ret_n, bool *ret_all,
+                    struct err *err) MUST_CHECK;
 void session_list_free(struct session_info *s, size_t n);
 /* The session to --continue (newest interactive one), or to --resume by id, unique id prefix or title. */
 bool session_find(const char *data_dir, const char *project_root, const char *id_or_title,

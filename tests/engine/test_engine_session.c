@@ -428,7 +428,7 @@ test_queries_answer_with_json(void **state)
         if (k == QUERY_SESSIONS)
             assert_int_equal(json_len(json_at(tree, "sessions")), 1);
         if (k == QUERY_HISTORY)
-            assert_int_equal(json_len(json_at(tree, "messages")), 2);
+            assert_int_equal(json_int(tree, "total", 0), 2);
         json_free(tree);
     }
     rig_end(&r);
@@ -460,6 +460,36 @@ test_memory_and_named_files_join_the_first_message(void **state)
     assert_true(m && p && c && m < p && p < c);
     assert_null(strstr(scripted_request(r.script, 1)->messages[2], "Always use tabs"));
     assert_non_null(strstr(q->system, r.root));
+    rig_post(&r, OP_COMMAND, "/memory");
+    const struct event *told = rig_kind(&r, EV_NOTICE);
+    assert_non_null(strstr(told->u.notice.text, memory));
+    assert_non_null(strstr(told->u.notice.text, "16 bytes"));
+    free(memory);
+    free(file);
+    rig_end(&r);
+}
+
+/* Nothing of it is sent: a deny rule holds for the instruction files too, and what they import. */
+static void
+test_what_may_not_be_read_is_no_memory(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    rig_init(&r);
+    char *memory = fs_join(r.root, "CLAUDE.md"), *file = fs_join(r.root, ".env");
+    assert_true(fs_write_atomic(memory, STR("Tabs. @.env"), 0644, &err));
+    assert_true(fs_write_atomic(file, STR("KEY=secret"), 0644, &err));
+    static const char *const denied[] = {"Read(.env)", NULL};
+    r.cfg.disallowed_tools = denied;
+    say(&r, "ok");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "a rule denies reading it"));
+    rig_result(&r);
+    const char *sent = scripted_request(r.script, 0)->messages[0];
+    assert_non_null(strstr(sent, "Tabs."));
+    assert_null(strstr(sent, "secret"));
     free(memory);
     free(file);
     rig_end(&r);
@@ -546,6 +576,7 @@ main(void)
         cmocka_unit_test(test_commands_answer),
         cmocka_unit_test(test_queries_answer_with_json),
         cmocka_unit_test(test_memory_and_named_files_join_the_first_message),
+        cmocka_unit_test(test_what_may_not_be_read_is_no_memory),
         cmocka_unit_test(test_the_model_is_told_of_a_mode_change_once),
         cmocka_unit_test(test_a_prompt_that_cannot_be_journalled_is_not_sent),
     };

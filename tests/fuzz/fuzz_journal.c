@@ -4,61 +4,65 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "store/journal.h"
+#include "store/conversation.h"
+#include "store/records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-check_records(const struct journal_index *ix, size_t size)
+check_lines(const char *path, size_t size)
 {
-    int64_t at = 0;
-    for (size_t i = 0; i < ix->n; i++) {
-        struct str record = journal_record(ix, i);
-        if (ix->entries[i].offset < at ||
-            ix->entries[i].offset + ix->entries[i].len > (int64_t)size)
+    struct records l;
+    struct str line;
+    int64_t offset, at = 0;
+    if (!records_open(&l, path, NULL))
+        abort();
+    if (l.torn_at >= 0 && l.torn_at + l.torn_bytes != (int64_t)size)
+        abort();
+    while (records_next(&l, &line, &offset)) {
+        if (offset < at || offset + (int64_t)line.len > (int64_t)size)
             abort();
-        at = ix->entries[i].offset + ix->entries[i].len;
-        if (record.len != ix->entries[i].len)
-            abort();
-        struct str uuid = journal_member(ix, i, "uuid");
-        if (uuid.ptr && (uuid.ptr < record.ptr || uuid.ptr + uuid.len > record.ptr + record.len))
-            abort();
+        at = offset + (int64_t)line.len;
     }
-    if (ix->torn_at >= 0 && ix->torn_at + ix->torn_bytes != (int64_t)size)
+    if (!records_close(&l, path, NULL))
         abort();
 }
 
 static void
-check_messages(const struct journal_index *ix)
+check_messages(struct conversation *t)
 {
-    struct err err;
-    size_t n = 0;
-    struct message **all = journal_messages(ix, &n, &err);
-    for (size_t i = 0; all && i < n; i++) {
-        struct message *again = message_parse(all[i]->json, NULL);
-        if (!again || again->n_blocks != all[i]->n_blocks)
+    bool all;
+    size_t n;
+    if (conversation_live(t) > conversation_len(t))
+        abort();
+    for (size_t i = 0; i < conversation_len(t); i++) {
+        struct message *m = conversation_message(t, i);
+        if (!m)
+            continue;
+        struct message *again = message_parse(m->json, NULL);
+        if (!again || again->n_blocks != m->n_blocks)
             abort();
         message_free(again);
-        message_free(all[i]);
+        message_free(m);
     }
-    free(all);
+    conversation_hits_free(conversation_search(t, STR("e\""), 5, &n, &all), n);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[40];
-    struct journal_index ix;
     struct err err;
     int fd = memfd_create("journal", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (!journal_index_load(path, &ix, &err))
+    check_lines(path, size);
+    struct conversation *t = conversation_open(path, NULL, NULL, &err);
+    if (!t)
         abort();
-    check_records(&ix, size);
-    check_messages(&ix);
-    journal_index_release(&ix);
+    check_messages(t);
+    conversation_free(t);
     close(fd);
     return 0;
 }

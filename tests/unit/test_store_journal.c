@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "store/conversation.h"
 #include "store/journal.h"
+#include "store/records.h"
 #include "unit/session_record.h"
 #include "unit/temp_dir.h"
 
@@ -70,27 +72,26 @@ append(struct fixture *f, enum role role, const char *text, char ret_uuid[37])
     message_free(m);
 }
 
-/* "text|text|..." of the conversation as it would be resumed. */
+/* "text|text|..." of the conversation as it would be resumed; what cannot be read is left out. */
 static void
 expect_conversation(struct fixture *f, const char *want)
 {
-    struct journal_index ix;
     struct err err;
     struct buf got;
-    size_t n;
     buf_init(&got, 65536);
-    assert_true(journal_index_load(f->path, &ix, &err));
-    struct message **list = journal_messages(&ix, &n, &err);
-    assert_non_null(list);
-    for (size_t i = 0; i < n; i++) {
-        if (i)
+    struct conversation *t = conversation_open(f->path, NULL, NULL, &err);
+    assert_non_null(t);
+    for (size_t i = 0; i < conversation_len(t); i++) {
+        struct message *m = conversation_message(t, i);
+        if (!m)
+            continue;
+        if (got.len)
             buf_addc(&got, '|');
-        for (size_t k = 0; k < list[i]->n_blocks; k++)
-            buf_add_str(&got, list[i]->blocks[k].text);
-        message_free(list[i]);
+        for (size_t k = 0; k < m->n_blocks; k++)
+            buf_add_str(&got, m->blocks[k].text);
+        message_free(m);
     }
-    free(list);
-    journal_index_release(&ix);
+    conversation_free(t);
     assert_string_equal(buf_cstr(&got), want);
     buf_release(&got);
 }
@@ -102,13 +103,19 @@ write_raw(struct fixture *f, const char *text)
 }
 
 static void
+note_types(void *user, struct str type, struct str record)
+{
+    assert_true(str_contains(record, type));
+    buf_add_str(user, type);
+    buf_addc(user, ' ');
+}
+
+static void
 what_was_written_is_read(void **state)
 {
     struct fixture *f = *state;
-    struct journal_index ix;
     struct stat st;
     struct err err;
-    size_t n;
     open_journal(f);
     append_session_record(f->j, SESSION, "/work", true);
     append(f, ROLE_USER, "hello", NULL);
@@ -127,29 +134,29 @@ what_was_written_is_read(void **state)
     assert_true(journal_append_note(f->j, SESSION, "usage", "turn", (struct str){0}, &err));
     assert_true(journal_sync(f->j, &err));
 
-    assert_true(journal_index_load(f->path, &ix, &err));
-    assert_int_equal(ix.n, 5);
-    assert_int_equal(ix.torn_at, -1);
-    static const char *const types[] = {"session", "user", "assistant", "mode", "usage"};
-    for (size_t i = 0; i < 5; i++)
-        assert_string_equal(ix.entries[i].type, types[i]);
-    assert_true(str_is(journal_member(&ix, 3, "mode"), "\"plan\""));
-    assert_null(journal_member(&ix, 3, "none").ptr);
-    struct message **list = journal_messages(&ix, &n, &err);
-    assert_int_equal(n, 2);
-    assert_true(str_eq(list[1]->json, m->json)); /* byte for byte */
-    assert_string_equal(list[1]->uuid, m->uuid);
-    assert_string_equal(list[1]->model, "claude-x");
-    assert_string_equal(list[1]->api_id, "msg_1");
-    assert_true(list[1]->hidden && list[1]->partial);
-    assert_false(list[0]->hidden || list[0]->partial);
-    assert_true(clock_wall_ms() - list[1]->wall_ms < 60000);
-    for (size_t i = 0; i < n; i++)
-        message_free(list[i]);
-    free(list);
+    struct buf notes;
+    buf_init(&notes, 4096);
+    struct conversation *t = conversation_open(f->path, note_types, &notes, &err);
+    assert_non_null(t);
+    assert_string_equal(buf_cstr(&notes), "session mode usage ");
+    buf_release(&notes);
+    assert_int_equal(conversation_torn(t), 0);
+    assert_int_equal(conversation_len(t), 2);
+    assert_true(conversation_is_user(t, 0));
+    assert_false(conversation_is_user(t, 1));
+    struct message *first = conversation_message(t, 0), *got = conversation_message(t, 1);
+    assert_null(conversation_message(t, 2));
+    assert_true(str_eq(got->json, m->json)); /* byte for byte */
+    assert_string_equal(got->uuid, m->uuid);
+    assert_string_equal(got->model, "claude-x");
+    assert_string_equal(got->api_id, "msg_1");
+    assert_true(got->hidden && got->partial);
+    assert_false(first->hidden || first->partial);
+    assert_true(clock_wall_ms() - got->wall_ms < 60000);
+    message_free(first);
+    message_free(got);
     message_free(m);
-    journal_index_release(&ix);
-    journal_index_release(&ix);
+    conversation_free(t);
 
     assert_int_equal(stat(f->path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
@@ -228,11 +235,18 @@ a_compaction_begins_anew(void **state)
 static size_t
 whole_records(const char *path, int64_t *ret_torn)
 {
-    struct journal_index ix;
-    assert_true(journal_index_load(path, &ix, NULL));
-    size_t n = ix.n;
-    *ret_torn = ix.torn_at;
-    journal_index_release(&ix);
+    struct records l;
+    struct str line;
+    int64_t offset, end = -1;
+    size_t n = 0;
+    assert_true(records_open(&l, path, NULL));
+    *ret_torn = l.torn_at;
+    while (records_next(&l, &line, &offset)) {
+        assert_true(offset > end);
+        end = offset + (int64_t)line.len;
+        n++;
+    }
+    assert_true(records_close(&l, path, NULL));
     return n;
 }
 
@@ -308,22 +322,21 @@ foreign_records_are_kept_and_skipped(void **state)
         "\"content\":\"lost parent\"},\"uuid\":\"66666666-0000-4000-8000-000000000000\"}\n"
         "{\"type\":\"summary\",\"summary\":\"s\",\"leafUuid\":\"x\"}\n";
     write_raw(f, lines);
-    struct journal_index ix;
-    size_t n;
-    assert_true(journal_index_load(f->path, &ix, NULL));
-    assert_int_equal(ix.n, 10);
-    assert_string_equal(ix.entries[1].type, "");
-    struct message **list = journal_messages(&ix, &n, NULL);
-    assert_int_equal(n, 3);
-    assert_int_equal(list[0]->wall_ms, 1767323045678);
-    assert_string_equal(list[1]->api_id, "m1");
-    assert_true(str_is(list[1]->json,
+    int64_t torn;
+    assert_int_equal(whole_records(f->path, &torn), 10);
+    struct conversation *t = conversation_open(f->path, NULL, NULL, NULL);
+    assert_non_null(t);
+    assert_int_equal(conversation_len(t), 4); /* the robot's keeps its place */
+    struct message *hi = conversation_message(t, 0), *joined = conversation_message(t, 1);
+    assert_int_equal(hi->wall_ms, 1767323045678);
+    assert_string_equal(joined->api_id, "m1");
+    assert_true(str_is(joined->json,
                        "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"one\"},"
                        "{\"type\":\"text\",\"text\":\"two\"}]}"));
-    for (size_t i = 0; i < n; i++)
-        message_free(list[i]);
-    free(list);
-    journal_index_release(&ix);
+    assert_null(conversation_message(t, 2));
+    message_free(hi);
+    message_free(joined);
+    conversation_free(t);
     open_journal(f);
     append(f, ROLE_USER, "mine", NULL);
     expect_conversation(f, "hi|onetwo|lost parent|mine");
@@ -383,15 +396,14 @@ static void
 empty_and_missing_files(void **state)
 {
     struct fixture *f = *state;
-    struct journal_index ix;
     struct err err;
-    assert_false(journal_index_load(f->path, &ix, &err));
+    assert_null(conversation_open(f->path, NULL, NULL, &err));
     assert_int_equal(err.sys, ENOENT);
     write_raw(f, "");
     expect_conversation(f, "");
     write_raw(f, "\n\n");
     expect_conversation(f, "");
-    assert_false(journal_index_load(f->dir, &ix, &err));
+    assert_null(conversation_open(f->dir, NULL, NULL, &err));
     assert_null(journal_open("/proc/version/x/y.jsonl", &err));
 }
 
@@ -440,12 +452,11 @@ line_breaks_inside_a_record(void **state)
     assert_false(journal_append_note(f->j, SESSION, "x", NULL, STR("{\"a\":"), &err));
     assert_false(journal_append_note(f->j, SESSION, "x", NULL, STR("{\"uuid\":\"twice\"}"), &err));
     assert_true(journal_append_note(f->j, SESSION, "x", NULL, STR(" {\"a\":\n1} "), &err));
-    struct journal_index ix;
-    assert_true(journal_index_load(f->path, &ix, &err));
-    assert_int_equal(ix.n, 2);
-    assert_string_equal(ix.entries[0].type, "x");
-    assert_true(str_is(journal_member(&ix, 1, "a"), "1"));
-    journal_index_release(&ix);
+    int64_t torn;
+    assert_int_equal(whole_records(f->path, &torn), 2);
+    char *text = temp_file_read(f->dir, "projects/-work/" SESSION ".jsonl");
+    assert_non_null(strstr(text, "\"a\": 1"));
+    free(text);
 }
 
 static void
@@ -486,7 +497,7 @@ killed_while_writing(void **state)
 }
 
 static void
-large_files_open_fast(void **state)
+large_files_open(void **state)
 {
     struct fixture *f = *state;
     struct buf all;
@@ -504,21 +515,113 @@ large_files_open_fast(void **state)
     free(text);
     write_raw(f, buf_cstr(&all));
     buf_release(&all);
-    struct journal_index ix;
-    size_t n;
     int64_t before = clock_mono_us();
-    assert_true(journal_index_load(f->path, &ix, NULL));
-    int64_t loaded = clock_mono_us();
-    struct message **list = journal_messages(&ix, &n, NULL);
-    print_message("21 MB: index %lld us, %zu messages %lld us\n", (long long)(loaded - before), n,
-                  (long long)(clock_mono_us() - loaded));
-    assert_int_equal(n, ix.n);
-    /* Target 80 ms; a sanitizer and a busy machine get room. */
-    assert_true(loaded - before < 1000000);
+    struct conversation *t = conversation_open(f->path, NULL, NULL, NULL);
+    int64_t opened = clock_mono_us();
+    size_t n = conversation_len(t);
     for (size_t i = 0; i < n; i++)
-        message_free(list[i]);
-    free(list);
-    journal_index_release(&ix);
+        message_free(conversation_message(t, i));
+    print_message("21 MB: opened in %lld us, %zu messages read in %lld us\n",
+                  (long long)(opened - before), n, (long long)(clock_mono_us() - opened));
+    assert_true(n > 5000);
+    conversation_free(t);
+}
+
+/* What a compaction left behind is there for people, also when it comes twice. */
+static void
+a_compaction_keeps_the_transcript(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    open_journal(f);
+    append(f, ROLE_USER, "old", NULL);
+    append(f, ROLE_ASSISTANT, "older", NULL);
+    assert_true(journal_compacted(f->j, SESSION, STR("{\"trigger\":\"manual\"}"), &err));
+    struct conversation *t = conversation_open(f->path, NULL, NULL, &err);
+    assert_int_equal(conversation_live(t), 2);
+    assert_int_equal(conversation_len(t), 2);
+    conversation_free(t);
+    append(f, ROLE_USER, "summary", NULL);
+    append(f, ROLE_ASSISTANT, "on", NULL);
+    expect_conversation(f, "old|older|summary|on");
+    assert_true(journal_compacted(f->j, SESSION, STR("{}"), &err));
+    append(f, ROLE_USER, "again", NULL);
+    expect_conversation(f, "old|older|summary|on|again");
+    t = conversation_open(f->path, NULL, NULL, &err);
+    assert_int_equal(conversation_live(t), 4);
+    conversation_free(t);
+}
+
+/* The writer tells the index of each message: what it then says is what opening the file anew says. */
+static void
+a_live_index_is_the_files(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    char uuids[6][37];
+    open_journal(f);
+    append_session_record(f->j, SESSION, "/work", false);
+    struct conversation *t = conversation_open(f->path, NULL, NULL, &err);
+    assert_int_equal(conversation_len(t), 0);
+    for (int i = 0; i < 6; i++) {
+        struct message *m = text_message(i % 2 ? ROLE_ASSISTANT : ROLE_USER, "abcdef" + i);
+        int64_t offset;
+        size_t len;
+        assert_true(journal_append_message(f->j, SESSION, "/work", m, &err));
+        journal_last(f->j, &offset, &len);
+        conversation_add(t, m, offset, len);
+        memcpy(uuids[i], m->uuid, 37);
+        message_free(m);
+    }
+    for (size_t i = 0; i < 6; i++) {
+        struct message *m = conversation_message(t, i);
+        assert_non_null(m);
+        assert_string_equal(m->uuid, uuids[i]);
+        message_free(m);
+    }
+    assert_false(conversation_rewind(t, "00000000-0000-4000-8000-000000000000"));
+    assert_int_equal(conversation_len(t), 6);
+    assert_true(conversation_rewind(t, uuids[2]));
+    assert_int_equal(conversation_len(t), 3);
+    assert_true(conversation_rewind(t, ""));
+    assert_int_equal(conversation_len(t), 0);
+    conversation_free(t);
+}
+
+static void
+expect_hits(struct conversation *t, const char *what, size_t max, const char *want, bool all)
+{
+    size_t n;
+    bool got_all;
+    struct buf got;
+    buf_init(&got, 65536);
+    struct conversation_hit *hits = conversation_search(t, str_from(what), max, &n, &got_all);
+    for (size_t i = 0; i < n; i++)
+        buf_addf(&got, "%zu:%s;", hits[i].index, hits[i].excerpt);
+    conversation_hits_free(hits, n);
+    assert_string_equal(buf_cstr(&got), want);
+    assert_int_equal(got_all, all);
+    buf_release(&got);
+}
+
+static void
+found_without_case(void **state)
+{
+    struct fixture *f = *state;
+    open_journal(f);
+    append(f, ROLE_USER, "the Needle here", NULL);
+    append(f, ROLE_ASSISTANT, "say \"two\nlines\" of it", NULL);
+    append(f, ROLE_USER, "\xC3\x84rger und NEEDLE", NULL);
+    struct conversation *t = conversation_open(f->path, NULL, NULL, NULL);
+    expect_hits(t, "needle", 10, "0:the Needle here;2:\xC3\x84rger und NEEDLE;", true);
+    expect_hits(t, "needle", 1, "2:\xC3\x84rger und NEEDLE;", false);
+    expect_hits(t, "\"TWO\nlines\"", 10, "1:say \"two lines\" of it;", true);
+    expect_hits(t, "\xC3\xA4RGER", 10, "2:\xC3\x84rger und NEEDLE;", true);
+    /* what only the envelope holds is no text of the conversation */
+    expect_hits(t, SESSION, 10, "", true);
+    expect_hits(t, "", 10, "", true);
+    expect_hits(NULL, "x", 10, "", true);
+    conversation_free(t);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -540,7 +643,10 @@ main(void)
         CASE(a_failed_write_is_undone),
         CASE(line_breaks_inside_a_record),
         CASE(killed_while_writing),
-        CASE(large_files_open_fast),
+        CASE(large_files_open),
+        CASE(a_compaction_keeps_the_transcript),
+        CASE(a_live_index_is_the_files),
+        CASE(found_without_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
