@@ -118,6 +118,7 @@ static const struct key {
     {"afk", OBJECT},
     {"ui", OBJECT},
     {"models", ANY},
+    {"memory", OBJECT},
     {"context", OBJECT},
     {"bash", OBJECT},
     {"tools", OBJECT},

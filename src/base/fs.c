@@ -27,16 +27,21 @@ read_fd(int fd, const char *path, size_t max, struct buf *out, struct err *err)
         size_t want = st.st_size > (off_t)total ? (size_t)st.st_size - total + 1 : 4096;
         if (total > max || (size_t)st.st_size > max)
             return err_set(err, ERR_LIMIT, "'%s' is larger than %zu bytes", path, max);
-        char *at = buf_reserve(out, want);
-        if (!at)
-            return err_set(err, ERR_LIMIT, "'%s' is larger than %zu bytes", path, out->max);
-        ssize_t n = read(fd, at, want);
+        /* Without room left one more byte is asked for, to tell the end from too much. */
+        char more, *at = &more;
+        if (want > out->max - out->len)
+            want = out->max - out->len;
+        if (want)
+            at = buf_reserve(out, want);
+        ssize_t n = read(fd, at, want ? want : 1);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return err_sys(err, errno, "cannot read '%s'", path);
         if (n == 0)
             return true;
+        if (!want)
+            return err_set(err, ERR_LIMIT, "'%s' is larger than %zu bytes", path, out->max);
         buf_commit(out, (size_t)n);
         total += (size_t)n;
     }

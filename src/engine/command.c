@@ -194,6 +194,28 @@ run_permissions(struct engine *e, struct str arg)
 }
 
 static void
+run_memory(struct engine *e, struct str arg)
+{
+    (void)arg;
+    const struct memory *m = &e->core.prompt.files;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    if (!m->n)
+        buf_adds(&b, "no instruction files; CLAUDE.md or AGENTS.md in the project is read");
+    for (size_t i = 0; i < m->n; i++) {
+        const struct memory_file *f = &m->files[i];
+        buf_addf(&b, "%s%-8s %s", i ? "\n" : "", memory_kind_name(f->kind), f->path);
+        if (f->left_out)
+            buf_addf(&b, "  (left out: %s)", f->left_out);
+        else
+            buf_addf(&b, "  (%zu bytes%s%s)", f->bytes, f->imported_by ? ", imported by " : "",
+                     f->imported_by ? f->imported_by : "");
+    }
+    core_notice(&e->core, "%s", buf_cstr(&b));
+    buf_release(&b);
+}
+
+static void
 run_exit(struct engine *e, struct str arg)
 {
     (void)arg;
@@ -209,6 +231,7 @@ static const struct command table[] = {
     {"exit", "", "end yare", true, run_exit},
     {"quit", "", "end yare", true, run_exit},
     {"help", "", "this list", true, run_help},
+    {"memory", "", "the instruction files the model was given", true, run_memory},
     {"mode", "[NAME]", "show or set the permission mode", true, run_mode},
     {"model", "[ID]", "show or set the model", false, run_model},
     {"permissions", "", "the rules in force", true, run_permissions},

@@ -60,6 +60,13 @@ permit_rules(struct permit *p)
     return &p->settings.rules;
 }
 
+const struct config *
+permit_config(struct permit *p)
+{
+    permit_settings_refresh(&p->settings, p->core);
+    return p->settings.config;
+}
+
 /* ---- the chain's request ---- */
 
 struct request {

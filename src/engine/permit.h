@@ -34,6 +34,7 @@ void permit_free(struct permit *p);
 /* Drops what was loaded: the next decision reads the settings anew (trust given, rules saved). */
 void permit_reload(struct permit *p);
 const struct perm_rules *permit_rules(struct permit *p);
+const struct config *permit_config(struct permit *p); /* as it is on disk now; borrowed until the next call */
 
 /* DENY fills ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask. */
 enum permit_verdict permit_judge(struct permit *p, const struct permit_call *call,

@@ -13,9 +13,6 @@
 extern const char prompt_attribution_md[], prompt_static_md[], prompt_global_md[],
     prompt_dynamic_md[];
 
-#define MEMORY_FILE_MAX ((size_t)64 << 10)
-#define MEMORY_MAX ((size_t)256 << 10)
-
 void
 prompt_init(struct prompt *p)
 {
@@ -23,8 +20,9 @@ prompt_init(struct prompt *p)
     for (size_t i = 0; i < PROMPT_SEGMENTS; i++)
         buf_init(&p->seg[i], BUF_MAX);
     buf_init(&p->tools, BUF_MAX);
-    buf_init(&p->memory, MEMORY_MAX);
+    buf_init(&p->memory, BUF_MAX);
     buf_init(&p->left_out, BUF_MAX);
+    memory_init(&p->files);
     p->breaks[0] = p->breaks[1] = SIZE_MAX;
 }
 
@@ -36,6 +34,7 @@ prompt_release(struct prompt *p)
     buf_release(&p->tools);
     buf_release(&p->memory);
     buf_release(&p->left_out);
+    memory_release(&p->files);
 }
 
 size_t
@@ -141,85 +140,6 @@ build_tools(struct prompt *p, struct core *c)
     free(denied);
 }
 
-/* ---- memory ---- */
-
-static void
-add_memory_file(struct prompt *p, char *take_path)
-{
-    struct buf b;
-    struct err err = {0};
-    bool found = false;
-    buf_init(&b, MEMORY_FILE_MAX);
-    if (!fs_read_if(take_path, MEMORY_FILE_MAX, &b, &found, &err)) {
-        buf_addf(&p->left_out, "%s%s", p->left_out.len ? "; " : "", err.text);
-    } else if (found && str_trim(buf_str(&b)).len &&
-               !str_contains(buf_str(&p->memory),
-                             buf_str(&b))) { /* AGENTS.md may be a link to CLAUDE.md */
-        char *head = xasprintf("Contents of %s:\n\n", take_path);
-        if (p->memory.len + strlen(head) + b.len + 2 > MEMORY_MAX) {
-            buf_addf(&p->left_out, "%s'%s': all instructions together may have %zu bytes",
-                     p->left_out.len ? "; " : "", take_path, MEMORY_MAX);
-        } else {
-            buf_adds(&p->memory, head);
-            buf_add_str(&p->memory, buf_str(&b));
-            buf_adds(&p->memory, "\n\n");
-        }
-        free(head);
-    }
-    buf_release(&b);
-    free(take_path);
-}
-
-static void
-add_memory_of(struct prompt *p, const char *dir)
-{
-    add_memory_file(p, fs_join(dir, "CLAUDE.md"));
-    add_memory_file(p, fs_join(dir, "AGENTS.md"));
-}
-
-/* From the root down to the working folder, so that what is nearest is read last. */
-static void
-add_memory_chain(struct prompt *p, const struct core *c)
-{
-    add_memory_of(p, c->root);
-    if (!fs_is_within(c->cwd, c->root))
-        return;
-    struct str below = str_from(c->cwd + strlen(c->root));
-    char *dir = xstrdup(c->root);
-    struct str part;
-    while (str_split(&below, '/', &part)) {
-        if (!part.len)
-            continue;
-        char *name = str_dup(part), *next = fs_join(dir, name);
-        free(name);
-        free(dir);
-        dir = next;
-        add_memory_of(p, dir);
-    }
-    free(dir);
-}
-
-static void
-build_memory(struct prompt *p, const struct core *c)
-{
-    char *user = fs_join(c->home, ".claude");
-    add_memory_file(p, fs_join(user, "CLAUDE.md"));
-    free(user);
-    add_memory_file(p, fs_join(c->config_dir, "AGENTS.md"));
-    add_memory_chain(p, c);
-    if (!p->memory.len)
-        return;
-    struct buf whole;
-    buf_init(&whole, MEMORY_MAX + 1024);
-    buf_adds(&whole,
-             "<system-reminder>\nInstructions that the person keeps for you. They hold before "
-             "your defaults where they apply.\n\n");
-    buf_add_str(&whole, buf_str(&p->memory));
-    buf_adds(&whole, "</system-reminder>");
-    buf_release(&p->memory);
-    p->memory = whole;
-}
-
 /* ---- all of it ---- */
 
 static void
@@ -257,5 +177,5 @@ prompt_build(struct prompt *p, struct core *c)
     add_dynamic(p, c);
     set_breaks(p);
     build_tools(p, c);
-    build_memory(p, c);
+    prompt_build_memory(p, c);
 }

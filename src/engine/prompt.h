@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "ext/memory.h"
 
 struct core;
 
@@ -28,12 +29,15 @@ struct prompt {
     size_t breaks[2];  /* indexes in system after which a cache breakpoint stands; SIZE_MAX: none */
     struct buf tools;  /* JSON array */
     struct buf memory; /* the first user-role reminder, or empty */
+    struct memory files; /* what it is made of; its text is given up to `memory` */
     struct buf left_out; /* which instructions are not in it, and why, for the person; or empty */
 };
 void prompt_init(struct prompt *p);
 void prompt_release(struct prompt *p);
 /* Builds all of it from the session as it is now. */
 void prompt_build(struct prompt *p, struct core *c);
+/* The memory part of it (prompt_memory.c). */
+void prompt_build_memory(struct prompt *p, struct core *c);
 size_t prompt_bytes(const struct prompt *p);
 /* The branch or short commit of the repository at `root` from its files, without running git. Appends; nothing when there is
  * none. */

@@ -92,6 +92,11 @@ atomic_writes(void **state)
     assert_string_equal(b.data, "two");
     assert_false(fs_read(file, 2, &b, &err));
     assert_int_equal(err.code, ERR_LIMIT);
+    struct buf full; /* a file just as large as the buffer may get */
+    buf_init(&full, 3);
+    assert_true(fs_read(file, 3, &full, &err));
+    assert_string_equal(full.data, "two");
+    buf_release(&full);
     assert_false(fs_read("/nonexistent-file", 10, &b, &err));
     assert_int_equal(err.sys, ENOENT);
     bool found = true;

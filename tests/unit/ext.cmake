@@ -1,0 +1,1 @@
+yare_test(ext_memory LINK yare_ext)
