@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ui/highlight.h"
 #include "ui/markdown_table.h"
 
 /* md4c 0.4.8 reads on past the end of a text that stops inside a link. NULs there stop it; without them what happens to
@@ -35,7 +36,7 @@ struct md {
     bool heading, head_row;
     unsigned bold, strike, link; /* open spans */
     size_t link_from;            /* flow length at which the link text began */
-    struct buf href, code;
+    struct buf href, code, lang;
     bool in_code;
     struct md_table table;
     bool in_table;
@@ -143,38 +144,66 @@ md_code_label(struct lines *out, struct str prefix, struct str lang, const struc
     if (!lang.len)
         return;
     struct buf b;
+    struct flow f;
     buf_init(&b, 4096);
-    visible_add(&b, str_sub(lang, 0, 200));
+    flow_init(&f);
+    buf_adds(&b, o->ascii ? "-- " : "── ");
+    buf_add_str(&b, str_sub(lang, 0, 200));
+    flow_add(&f, ST_DIM, buf_str(&b));
     lines_begin(out, false);
     lines_raw(out, ST_DIM, prefix);
-    lines_raw(out, ST_DIM, o->ascii ? STR("-- ") : STR("── "));
-    lines_raw(out, ST_DIM, str_sub(buf_str(&b), 0, text_fit(buf_str(&b), o->width / 2, NULL)));
+    int room = o->width - text_width(prefix), most = o->width / 2 + 3;
+    flow_cut(&f, out, room < most ? room : most, o->ascii);
+    flow_release(&f);
     buf_release(&b);
 }
 
 void
 md_code_line(struct lines *out, struct str first, struct str rest, struct str line,
-             const struct md_options *o)
+             const uint8_t *styles, const struct md_options *o)
 {
     struct flow f;
-    flow_init(&f);
-    flow_add(&f, ST_CODE, line);
-    if (f.text.len)
-        flow_break(
-            &f, out,
-            &(struct indent){.width = o->width, .first = first, .rest = rest, .style = ST_DIM});
-    else
+    if (!line.len) {
         lines_begin(out, false);
+        return;
+    }
+    flow_init(&f);
+    for (size_t at = 0, end; at < line.len; at = end) {
+        enum style st = styles ? (enum style)styles[at] : ST_CODE;
+        for (end = at + 1; end < line.len && (!styles || styles[end] == styles[at]);)
+            end++;
+        flow_add(&f, st, str_sub(line, at, end - at));
+    }
+    flow_break(&f, out,
+               &(struct indent){.width = o->width, .first = first, .rest = rest, .style = ST_DIM});
     flow_release(&f);
+}
+
+/* The roles of the code's bytes, yours; NULL: plain. */
+static uint8_t *
+code_styles(struct md *m, struct str text)
+{
+    struct highlight *h = m->o->open ? NULL : highlight_new(buf_str(&m->lang));
+    if (!h)
+        return NULL;
+    uint8_t *styles = xmalloc(text.len + 1);
+    highlight_add(h, text);
+    highlight_styles(h, 0, text.len, styles);
+    highlight_free(h);
+    return styles;
 }
 
 static void
 code_block(struct md *m)
 {
-    struct str text = buf_str(&m->code), line;
-    struct buf first, rest;
+    struct str text, line;
+    struct buf first, rest, visible;
     buf_init(&first, 4096);
     buf_init(&rest, 4096);
+    buf_init(&visible, BUF_MAX);
+    visible_add(&visible, buf_str(&m->code));
+    text = buf_str(&visible);
+    uint8_t *styles = code_styles(m, text);
     if (text.len && text.ptr[text.len - 1] == '\n')
         text.len--;
     while (str_split(&text, '\n', &line)) {
@@ -184,10 +213,13 @@ code_block(struct md *m)
         add_prefix(m, &rest, false);
         buf_adds(&first, "  ");
         buf_adds(&rest, "  ");
-        md_code_line(m->out, buf_str(&first), buf_str(&rest), line, m->o);
+        md_code_line(m->out, buf_str(&first), buf_str(&rest), line,
+                     styles ? styles + (line.ptr - visible.data) : NULL, m->o);
     }
+    free(styles);
     buf_release(&first);
     buf_release(&rest);
+    buf_release(&visible);
 }
 
 static void
@@ -203,6 +235,8 @@ enter_code(struct md *m, const MD_BLOCK_CODE_DETAIL *d)
         buf_release(&b);
     }
     buf_clear(&m->code);
+    buf_clear(&m->lang);
+    buf_add(&m->lang, d->lang.text, d->lang.size);
     m->in_code = true;
 }
 
@@ -568,6 +602,7 @@ md_render(struct lines *out, struct str text, const struct md_options *o)
     flow_init(&m.flow);
     buf_init(&m.href, 1 << 16);
     buf_init(&m.code, BUF_MAX);
+    buf_init(&m.lang, 1 << 16);
     int rc = buf_full(&copy) ? -1 : md_parse(copy.data, (MD_SIZE)text.len, &parser, &m);
     flush(&m);
     /* What gives no lines (a reference definition, say) is shown as it stands: nothing the model wrote gets lost. */
@@ -580,5 +615,6 @@ md_render(struct lines *out, struct str text, const struct md_options *o)
     flow_release(&m.flow);
     buf_release(&m.href);
     buf_release(&m.code);
+    buf_release(&m.lang);
     buf_release(&copy);
 }

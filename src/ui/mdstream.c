@@ -1,7 +1,9 @@
 /* Where streaming Markdown can be cut (see markdown.h). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "ui/highlight.h"
 #include "ui/markdown.h"
 
 /* A block longer than LONG is cut at a line, a line longer than LONG_LINE at a blank: nobody writes such, but tools and
@@ -14,6 +16,13 @@ void
 mdstream_init(struct mdstream *m)
 {
     *m = (struct mdstream){0};
+}
+
+void
+mdstream_release(struct mdstream *m)
+{
+    highlight_free(m->colours);
+    mdstream_init(m);
 }
 
 /* The line that starts at off, without its newline; *ret_next is the start of the next one. False when no newline came yet. */
@@ -111,13 +120,71 @@ closes_fence(const struct mdstream *m, struct str line)
            is_blank(str_sub(line, indent_of(line) + n, line.len));
 }
 
+/* The code of a line of the fence as visible text. */
 static void
-code_line(const struct mdstream *m, struct lines *out, struct str line, const struct md_options *o)
+add_code(const struct mdstream *m, struct buf *out, struct str line)
 {
     size_t cut = indent_of(line);
     if (cut > m->fence_indent)
         cut = m->fence_indent;
-    md_code_line(out, STR("  "), STR("  "), str_sub(line, cut, line.len), o);
+    visible_add(out, str_sub(line, cut, line.len));
+}
+
+static void
+put_code(struct lines *out, struct str code, const uint8_t *styles, const struct md_options *o)
+{
+    md_code_line(out, STR("  "), STR("  "), code, styles, o);
+}
+
+/* A line of a fence that is still open. */
+static void
+code_line(struct mdstream *m, struct lines *out, struct str line, bool whole,
+          const struct md_options *o)
+{
+    struct buf code;
+    uint8_t *styles = NULL;
+    buf_init(&code, BUF_MAX);
+    add_code(m, &code, line);
+    if (whole && m->colours) {
+        size_t from = m->code_bytes, len = code.len;
+        buf_addc(&code, '\n');
+        highlight_add(m->colours, buf_str(&code));
+        m->code_bytes += code.len;
+        buf_truncate(&code, len);
+        styles = xmalloc(len + 1);
+        highlight_styles(m->colours, from, len, styles);
+    }
+    put_code(out, buf_str(&code), styles, o);
+    free(styles);
+    buf_release(&code);
+}
+
+/* All lines of the fence's code with the colours of the whole. */
+static void
+code_whole(struct mdstream *m, struct lines *out, struct str text, size_t end,
+           const struct md_options *o)
+{
+    struct buf code;
+    struct str line;
+    buf_init(&code, BUF_MAX);
+    for (size_t at = m->code_from, next; at < end; at = next) {
+        (void)line_at(text, at, &line, &next);
+        add_code(m, &code, line);
+        buf_addc(&code, '\n');
+    }
+    struct str rest = buf_str(&code);
+    uint8_t *styles = xmalloc(code.len + 1);
+    highlight_add(m->colours, str_sub(rest, m->code_bytes, rest.len));
+    highlight_afresh(m->colours);
+    highlight_styles(m->colours, 0, code.len, styles);
+    lines_back(out, m->code_mark);
+    rest.len -= rest.len > 0;
+    while (end > m->code_from && str_split(&rest, '\n', &line))
+        put_code(out, line, styles + (line.ptr - code.data), o);
+    free(styles);
+    buf_release(&code);
+    highlight_free(m->colours);
+    m->colours = NULL;
 }
 
 /* A last line that may still become the closing fence is not shown as code for a moment. */
@@ -136,26 +203,61 @@ commit(struct mdstream *m, struct lines *out, size_t done)
     m->mark = lines_mark(out);
 }
 
+/* Where the fence's closing line begins and what follows it; false: it is still open. */
+static bool
+find_close(const struct mdstream *m, struct str text, size_t from, size_t *ret_end,
+           size_t *ret_next)
+{
+    struct str line;
+    for (size_t at = from, next; at < text.len && line_at(text, at, &line, &next); at = next)
+        if (closes_fence(m, line))
+            return *ret_end = at, *ret_next = next, true;
+    return false;
+}
+
+/* A fence whose end is there already: parsed once. */
+static bool
+step_whole_fence(struct mdstream *m, struct lines *out, struct str text, const struct md_options *o)
+{
+    size_t end, next;
+    bool closed = find_close(m, text, m->done, &end, &next);
+    if (!closed && o->open)
+        return false;
+    if (!closed) {
+        struct str line;
+        size_t from = m->done;
+        for (end = next = text.len; from < text.len; from = next)
+            if (!line_at(text, from, &line, &next) && may_close(m, line))
+                end = from;
+    }
+    code_whole(m, out, text, end, o);
+    m->fence = !closed;
+    commit(m, out, next);
+    return true;
+}
+
 /* False when the text is used up. */
 static bool
 step_fence(struct mdstream *m, struct lines *out, struct str text, const struct md_options *o)
 {
     struct str line;
     size_t next;
+    if (m->colours && step_whole_fence(m, out, text, o))
+        return m->done < text.len;
     if (m->done >= text.len)
         return false;
-    bool whole = line_at(text, m->done, &line, &next);
-    if (!whole) {
-        if (!may_close(m, line))
-            code_line(m, out, line, o);
-        return false;
+    while (line_at(text, m->done, &line, &next)) {
+        bool end = closes_fence(m, line);
+        if (!end)
+            code_line(m, out, line, true, o);
+        m->fence = !end;
+        commit(m, out, next);
+        if (end)
+            return true;
     }
-    if (closes_fence(m, line))
-        m->fence = false;
-    else
-        code_line(m, out, line, o);
-    commit(m, out, next);
-    return true;
+    if (m->done < text.len && !may_close(m, line))
+        code_line(m, out, line, false, o);
+    return false;
 }
 
 /* ---- between fences ---- */
@@ -168,20 +270,28 @@ gap(struct mdstream *m, struct lines *out)
     m->joined = false;
 }
 
+/* The first word behind a fence of `len` characters. */
+static struct str
+fence_lang(struct str line, size_t len)
+{
+    size_t from = indent_of(line);
+    struct str info = str_trim(str_sub(line, from + len, line.len)), lang;
+    return str_split(&info, ' ', &lang) ? lang : STR("");
+}
+
 static void
 open_fence(struct mdstream *m, struct lines *out, struct str line, char c, size_t len,
            const struct md_options *o)
 {
     size_t from = indent_of(line);
-    struct str info = str_trim(str_sub(line, from + len, line.len)), lang;
     gap(m, out);
-    if (!str_split(&info, ' ', &lang))
-        lang = STR("");
-    md_code_label(out, STR("  "), lang, o);
+    md_code_label(out, STR("  "), fence_lang(line, len), o);
     m->fence = true;
     m->fence_char = c;
     m->fence_len = len;
     m->fence_indent = from;
+    m->code_bytes = 0;
+    m->code_mark = lines_mark(out);
 }
 
 /* The lines of a block as they are gone through. */
@@ -290,17 +400,22 @@ step_block(struct mdstream *m, struct lines *out, struct str text, const struct 
     if (opens_fence(line, &c, &len)) {
         struct mdstream before = *m;
         open_fence(m, out, line, c, len, o);
-        if (whole)
-            commit(m, out, next);
-        else
+        if (!whole) {
             *m = before;
-        return whole;
+            return false;
+        }
+        m->colours = highlight_new(fence_lang(line, len));
+        m->code_from = next;
+        commit(m, out, next);
+        return true;
     }
     bool joined;
     size_t end = block_end(text, m->done, &joined);
     struct mdstream before = *m;
+    struct md_options block = *o;
+    block.open = o->open && !end;
     gap(m, out);
-    md_render(out, str_sub(text, m->done, (end ? end : text.len) - m->done), o);
+    md_render(out, str_sub(text, m->done, (end ? end : text.len) - m->done), &block);
     if (!end) {
         *m = before;
         return false;

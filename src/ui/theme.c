@@ -34,6 +34,15 @@ static const struct {
     [ST_KEY] = {221, 94, 3, 5, TA_BOLD, TA_BOLD},
     [ST_SELECT] = {D, D, D, D, TA_REVERSE, TA_REVERSE},
     [ST_THINK] = {246, 242, D, D, TA_ITALIC, TA_DIM},
+    [ST_FOUND] = {221, 94, 3, 5, TA_REVERSE | TA_BOLD, TA_REVERSE | TA_BOLD},
+    [ST_SYN_KEYWORD] = {176, 90, 5, 5, 0, TA_BOLD},
+    [ST_SYN_STRING] = {114, 22, 2, 4, 0, 0},
+    [ST_SYN_COMMENT] = {246, 242, D, D, 0, TA_DIM},
+    [ST_SYN_FUNCTION] = {117, 25, 6, 4, 0, 0},
+    [ST_SYN_TYPE] = {80, 24, 6, 4, 0, 0},
+    [ST_SYN_NUMBER] = {215, 94, 3, 5, 0, 0},
+    [ST_SYN_CONSTANT] = {180, 94, 3, 5, 0, 0},
+    [ST_SYN_OPERATOR] = {250, 238, D, D, 0, 0},
 };
 
 #undef D

@@ -19,6 +19,7 @@ entry_drop_lines(struct cache *c, struct cache_entry *e)
     if (!e->laid)
         return;
     lines_release(&e->lines);
+    mdstream_release(&e->md);
     e->laid = false;
     c->n_laid--;
 }
@@ -72,7 +73,7 @@ lay_whole(struct cache *c, struct cache_entry *e, const struct item *it)
         c->n_laid++;
     }
     lines_clear(&e->lines);
-    mdstream_init(&e->md);
+    mdstream_release(&e->md);
     item_lines(it, &e->lines, c->width, c->ascii);
     e->md.mark = lines_mark(&e->lines);
     e->done = it->done;
@@ -91,9 +92,10 @@ lay(struct cache *c, const struct item *it, size_t i)
     if (!grew)
         lay_whole(c, e, it);
     if (markdown)
-        mdstream_update(
-            &e->md, &e->lines, buf_str(&it->text),
-            &(struct md_options){c->width, c->ascii, it->kind == ITEM_TEXT ? ST_TEXT : ST_THINK});
+        mdstream_update(&e->md, &e->lines, buf_str(&it->text),
+                        &(struct md_options){c->width, c->ascii,
+                                             it->kind == ITEM_TEXT ? ST_TEXT : ST_THINK,
+                                             !it->done});
     e->version = it->version;
     e->height = (int)e->lines.n;
     return e;

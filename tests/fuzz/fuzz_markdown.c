@@ -9,11 +9,14 @@ static void
 stream(struct lines *out, struct str text, size_t step, const struct md_options *o)
 {
     struct mdstream m;
+    struct md_options open = *o;
+    open.open = true;
     lines_init(out);
     mdstream_init(&m);
     for (size_t at = step; at < text.len; at += step)
-        mdstream_update(&m, out, str_sub(text, 0, at), o);
+        mdstream_update(&m, out, str_sub(text, 0, at), &open);
     mdstream_update(&m, out, text, o);
+    mdstream_release(&m);
 }
 
 int

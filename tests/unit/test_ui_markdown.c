@@ -7,35 +7,47 @@
 #include "base/text.h"
 #include "ui/markdown.h"
 
+/* Each line's text; with_styles: and behind it its spans, "3:15 5:2". */
 static char *
-joined(const struct lines *l)
+joined(const struct lines *l, bool with_styles)
 {
     struct buf b;
     buf_init(&b, BUF_MAX);
     for (size_t i = 0; i < l->n; i++) {
         buf_add_str(&b, lines_text(l, i));
+        for (uint32_t k = 0; with_styles && k < l->line[i].n_spans; k++)
+            buf_addf(&b, " %u:%d", l->spans[l->line[i].span + k].len,
+                     l->spans[l->line[i].span + k].style);
         buf_addc(&b, '\n');
     }
     return buf_take(&b);
 }
 
 static char *
-streamed(const char *text, size_t chunk, int width)
+streamed_as(const char *text, size_t chunk, int width, bool with_styles)
 {
     struct lines l;
     struct mdstream m;
-    struct md_options o = {width, false, ST_TEXT};
+    struct md_options o = {.width = width};
     size_t len = strlen(text);
     lines_init(&l);
     mdstream_init(&m);
     for (size_t at = chunk < len ? chunk : len;; at = at + chunk < len ? at + chunk : len) {
+        o.open = at < len;
         mdstream_update(&m, &l, str_make(text, at), &o);
         if (at == len)
             break;
     }
-    char *s = joined(&l);
+    char *s = joined(&l, with_styles);
+    mdstream_release(&m);
     lines_release(&l);
     return s;
+}
+
+static char *
+streamed(const char *text, size_t chunk, int width)
+{
+    return streamed_as(text, chunk, width, false);
 }
 
 static void
@@ -71,7 +83,7 @@ spans(void **state)
     check("[1]: https://x.org", 60, "[1]: https://x.org\n"); /* nothing gets lost */
 
     struct lines l;
-    struct md_options o = {40, false, ST_TEXT};
+    struct md_options o = {.width = 40};
     lines_init(&l);
     md_render(&l, STR("a **b** `c`"), &o);
     assert_int_equal(l.n, 1);
@@ -93,10 +105,12 @@ lists(void **state)
     check("- [x] done\n- [ ] open", 40, "• [x] done\n• [ ] open\n");
     check("- a\n  ```c\n  x;\n  ```\n- b", 40, "• a\n    ── c\n    x;\n• b\n");
     check("-\n- b", 40, "• \n• b\n");
-    char deep[2000] = "";
+    struct buf deep;
+    buf_init(&deep, BUF_MAX);
     for (int i = 0; i < 40; i++)
-        snprintf(deep + strlen(deep), sizeof deep - strlen(deep), "%*s- x\n", i * 2, "");
-    free(streamed(deep, 7, 20)); /* nests without end, stays within the width */
+        buf_addf(&deep, "%*s- x\n", i * 2, "");
+    free(streamed(buf_cstr(&deep), 7, 20)); /* nests without end, stays within the width */
+    buf_release(&deep);
 }
 
 static void
@@ -118,13 +132,16 @@ tables(void **state)
     (void)state;
     check("|a|b|\n|---|--:|\n|1|22|\n|日本|3|", 40, "a    │  b\n─────┼───\n1    │ 22\n日本 │  3\n");
     check("|name|text|\n|---|---|\n|x|a very long cell indeed|", 20, "name │ text\n─────┼──────────────\nx    │ a very long …\n");
-    char wide[4000] = "|";
+    struct buf wide;
+    buf_init(&wide, BUF_MAX);
+    buf_addc(&wide, '|');
     for (int i = 0; i < 100; i++)
-        strcat(wide, "col|");
-    strcat(wide, "\n|");
+        buf_adds(&wide, "col|");
+    buf_adds(&wide, "\n|");
     for (int i = 0; i < 100; i++)
-        strcat(wide, "---|");
-    free(streamed(wide, 13, 10));
+        buf_adds(&wide, "---|");
+    free(streamed(buf_cstr(&wide), 13, 10));
+    buf_release(&wide);
 }
 
 static void
@@ -145,6 +162,9 @@ static const char *const samples[] = {
     "1. one\n\n2. two\n\n3. three\n   ~~~\n   x\n   ~~~\n\n    indented after\n\nend\n",
     "a\r\nb\r\n\r\nc\r\n```\r\ncode\r\n```\r\nd",
     "x\n\n    indented code\n\n    more of it\n\ny",
+    "```c\n/* a comment\n   goes on */ int x = 1;\nif (x) {\n\tcall(\"s\");\n}\n```\n- in a list\n  ```py\n  def f(x):\n      "
+    "return None\n  ```\n\n```rust\nfn open() -> u32 {\n  7",
+    "```json\n{\"a\": [1, true]}\n```",
     "***\n\n- - nested\n\n\n\n* other\n+ third\n",
 };
 
@@ -154,9 +174,9 @@ chunks_make_no_difference(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
-        char *whole = streamed(samples[i], strlen(samples[i]), 30);
+        char *whole = streamed_as(samples[i], strlen(samples[i]), 30, true);
         for (size_t chunk = 1; chunk < 12; chunk++) {
-            char *s = streamed(samples[i], chunk, 30);
+            char *s = streamed_as(samples[i], chunk, 30, true);
             assert_string_equal(s, whole);
             free(s);
         }
@@ -179,7 +199,8 @@ random_text_streams_like_it_stands(void **state)
             seed = seed * 1103515245u + 12345u;
             buf_adds(&b, bits[(seed >> 12) % (sizeof(bits) / sizeof(bits[0]))]);
         }
-        char *whole = streamed(buf_cstr(&b), b.len, 25), *parts = streamed(buf_cstr(&b), 1 + seed % 9, 25);
+        char *whole = streamed_as(buf_cstr(&b), b.len, 25, true),
+             *parts = streamed_as(buf_cstr(&b), 1 + seed % 9, 25, true);
         if (strcmp(whole, parts) != 0)
             fail_msg("'%s' streams to\n%s\nbut stands as\n%s", buf_cstr(&b), parts, whole);
         free(whole);
@@ -199,7 +220,7 @@ a_cut_link_is_not_read_past_its_end(void **state)
     for (size_t n = 0; n < sizeof(text); n++) {
         struct lines l;
         lines_init(&l);
-        md_render(&l, str_make(text, n), &(struct md_options){40, false, ST_TEXT});
+        md_render(&l, str_make(text, n), &(struct md_options){.width = 40});
         lines_release(&l);
     }
 }
@@ -214,10 +235,11 @@ every_line_fits(void **state)
             struct mdstream m;
             lines_init(&l);
             mdstream_init(&m);
-            mdstream_update(&m, &l, str_from(samples[i]), &(struct md_options){width, false, ST_TEXT});
-            for (size_t k = 0; width >= 10 && k < l.n; k++)
+            mdstream_update(&m, &l, str_from(samples[i]), &(struct md_options){.width = width});
+            for (size_t k = 0; width >= 6 && k < l.n; k++)
                 if (lines_width(&l, k) > width)
                     fail_msg("sample %zu width %d: '%.*s'", i, width, (int)lines_text(&l, k).len, lines_text(&l, k).ptr);
+            mdstream_release(&m);
             lines_release(&l);
         }
 }
@@ -241,12 +263,61 @@ the_open_end_stays_short(void **state)
             buf_adds(&b, kinds[k]);
             if (i % 50)
                 continue;
-            mdstream_update(&m, &l, buf_str(&b), &(struct md_options){80, false, ST_TEXT});
+            mdstream_update(&m, &l, buf_str(&b), &(struct md_options){.width = 80, .open = true});
             assert_true(b.len - m.done < 20000);
         }
+        mdstream_release(&m);
         lines_release(&l);
         buf_release(&b);
     }
+}
+
+/* The style of the first line that holds the word, at the word. */
+static int
+style_at(const struct lines *l, const char *word)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct str s = lines_text(l, i);
+        const char *at = memmem(s.ptr, s.len, word, strlen(word));
+        if (!at)
+            continue;
+        for (uint32_t k = 0; k < l->line[i].n_spans; k++) {
+            const struct span *p = &l->spans[l->line[i].span + k];
+            if ((size_t)(at - l->text.data) - p->off < p->len)
+                return p->style;
+        }
+    }
+    fail_msg("no '%s'", word);
+    return -1;
+}
+
+/* An open fence has the colours that its code up to there gives, never those of a line that is not whole yet. */
+static void
+code_has_colours(void **state)
+{
+    (void)state;
+    static const char text[] = "```c\nint one(void);\nreturn 7";
+    struct lines l;
+    struct mdstream m;
+    struct md_options o = {.width = 40, .open = true};
+    lines_init(&l);
+    mdstream_init(&m);
+    mdstream_update(&m, &l, str_from(text), &o);
+    assert_int_equal(style_at(&l, "int"), ST_SYN_TYPE);
+    assert_int_equal(style_at(&l, "one"), ST_SYN_FUNCTION);
+    assert_int_equal(style_at(&l, "return"), ST_CODE);
+    o.open = false;
+    mdstream_update(&m, &l, str_from(text), &o);
+    assert_int_equal(style_at(&l, "return"), ST_SYN_KEYWORD);
+    assert_int_equal(l.n, 3);
+    mdstream_release(&m);
+    lines_clear(&l);
+    mdstream_update(&m, &l, STR("```brainfuck\nint x;\n```\n```diff\n- a\n+ b\n```"), &o);
+    assert_int_equal(style_at(&l, "int"), ST_CODE);
+    assert_int_equal(style_at(&l, "- a"), ST_DEL);
+    assert_int_equal(style_at(&l, "+ b"), ST_ADD);
+    mdstream_release(&m);
+    lines_release(&l);
 }
 
 int
@@ -264,6 +335,7 @@ main(void)
         cmocka_unit_test(a_cut_link_is_not_read_past_its_end),
         cmocka_unit_test(every_line_fits),
         cmocka_unit_test(the_open_end_stays_short),
+        cmocka_unit_test(code_has_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
