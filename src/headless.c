@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "engine/engine.h"
 #include "headless_json.h"
+
+#define BACKGROUND_MS 5000
 
 struct run {
     struct engine *engine;
@@ -21,6 +24,7 @@ struct run {
     struct buf in;         /* standard input not yet taken apart (stream input) */
     bool in_open;          /* more may come */
     int open_submits;      /* prompts without their result yet */
+    int64_t behind;        /* commands that run in the background */
     int code, signal_code; /* signal_code: 130 or 143 once a signal came */
     bool write_failed, closed;
     struct recording *recording; /* --events; NULL: none */
@@ -91,10 +95,21 @@ show(struct run *r, const struct event *e)
 }
 
 static void
+note_tasks(struct run *r, const struct event *e)
+{
+    struct err err = {0};
+    struct cJSON *tree = json_parse(str_from(e->u.task.json), &err);
+    r->behind = json_int(tree, "running", r->behind);
+    json_free(tree);
+}
+
+static void
 take_event(struct run *r, struct event *e)
 {
     record(r, e);
     show(r, e);
+    if (e->kind == EV_TASK)
+        note_tasks(r, e);
     if (e->kind == EV_RESULT) {
         r->open_submits--;
         r->code = e->u.result.exit_code;
@@ -183,6 +198,24 @@ take_signals(struct run *r, int fd)
     }
 }
 
+/* The answer is out. Commands in the background get a little time to end by themselves, then the engine ends them. */
+static void
+wait_for_background(struct run *r, int signal_fd)
+{
+    int64_t until = clock_mono_ms() + BACKGROUND_MS, left;
+    while (!r->closed && r->behind > 0 && !r->signal_code && (left = until - clock_mono_ms()) > 0) {
+        struct pollfd p[2] = {{.fd = engine_event_fd(r->engine), .events = POLLIN},
+                              {.fd = signal_fd, .events = POLLIN}};
+        struct event *ev;
+        if (poll(p, 2, (int)left) < 0 && errno != EINTR)
+            return;
+        if (p[1].revents)
+            take_signals(r, signal_fd);
+        while (!r->closed && (ev = engine_next_event(r->engine, 0)) != NULL)
+            take_event(r, ev);
+    }
+}
+
 int
 headless_run(struct engine *e, const struct options *o, const char *prompt, int signal_fd)
 {
@@ -209,6 +242,7 @@ headless_run(struct engine *e, const struct options *o, const char *prompt, int 
         while (!r.closed && (ev = engine_next_event(e, 0)) != NULL)
             take_event(&r, ev);
     }
+    wait_for_background(&r, signal_fd);
     engine_stop(e);
     while (!r.closed) {
         struct event *ev = engine_next_event(e, -1);

@@ -6,6 +6,7 @@
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/permit.h"
+#include "engine/tasks.h"
 #include "perm/rules.h"
 
 struct command {
@@ -33,12 +34,12 @@ run_help(struct engine *e, struct str arg)
 static void
 run_clear(struct engine *e, struct str arg)
 {
-    (void)arg;
     core_save_passport(&e->core, SESSION_IDLE, NULL);
     core_session_new(&e->core, NULL);
     engine_publish_id(e);
     core_emit_session(&e->core, true);
     context_emit(&e->core);
+    tasks_session_changed(&e->core, str_is(arg, "stop"));
 }
 
 static void
@@ -59,6 +60,7 @@ run_resume(struct engine *e, struct str arg)
         core_emit_session(c, true);
         resume_replay(c);
         context_emit(c);
+        tasks_session_changed(c, false);
     }
     free(id);
 }
@@ -224,7 +226,8 @@ run_exit(struct engine *e, struct str arg)
 }
 
 static const struct command table[] = {
-    {"clear", "", "start a new session; the old one stays on disk", false, run_clear},
+    {"clear", "[stop]", "start a new session, the old one stays on disk; stop: end background commands", false,
+     run_clear},
     {"compact", "", "shrink the conversation", false, run_compact},
     {"context", "", "how full the context is", true, run_context},
     {"cost", "", "tokens and money so far", true, run_cost},

@@ -13,8 +13,11 @@
 #include "engine/executor.h"
 #include "engine/executor_pool.h"
 #include "engine/permit.h"
+#include "engine/query_log.h"
+#include "engine/tasks.h"
 #include "model/provider.h"
 #include "perm/chain.h"
+#include "tools/task.h"
 #include "tools/tool.h"
 
 /* ---- lists of strings ---- */
@@ -127,6 +130,7 @@ core_init(struct core *c, const struct engine_config *cfg, struct queue *out, st
     core_set_model(c, cfg->model && cfg->model[0] ? cfg->model : c->provider->name);
     c->permit = permit_new(c);
     c->pool = pool_new(wake);
+    tasks_init(c);
     c->executor = executor_new(c);
     return true;
 }
@@ -137,10 +141,14 @@ core_release(struct core *c)
     executor_free(c->executor);
     bool all_back = pool_free(c->pool, c->seams.kill_wait_ms);
     permit_free(c->permit);
+    query_log_release(c);
+    task_table_close(c->tasks);
     if (!all_back) {
         /* A worker is still out there with what its job borrowed; the program is about to end, so that stays. */
         c->files = NULL;
         c->child_env = NULL;
+    } else {
+        task_table_free(c->tasks);
     }
     core_session_close(c);
     prompt_release(&c->prompt);
@@ -259,6 +267,7 @@ core_emit_message(struct core *c, const struct message *m, const char *tool_resu
 void
 core_add_reminders(struct core *c, struct message_builder *b)
 {
+    tasks_add_reminders(c, b);
     if (c->mode == c->told_mode)
         return;
     struct buf text;

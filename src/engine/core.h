@@ -26,6 +26,7 @@
 struct permit;
 struct pool;
 struct executor;
+struct tool_logs;
 
 struct core {
     struct queue *out;     /* events; borrowed */
@@ -69,6 +70,8 @@ struct core {
     struct permit *permit;
     struct pool *pool;
     struct executor *executor;
+    struct task_table *tasks; /* commands that run, in front and behind */
+    struct tool_logs *logs;   /* engine/query_log.h */
 };
 
 /* Everything but the session (core_session_new, core_session_resume). */
@@ -107,7 +110,7 @@ void core_emit_user(struct core *c, const struct message *m, const char *text, b
 void core_emit_message(struct core *c, const struct message *m, const char *tool_results_json);
 /* A note in the journal; a failure is logged, it costs no turn. */
 void core_note(struct core *c, const char *type, const char *subtype, struct str members_json);
-/* What the model has to know since its last message (a changed mode), as text blocks at the end of a user message: the
+/* What the model has to know since its last message (a changed mode, background commands that ended), as text blocks at the end of a user message: the
  * system prompt stays frozen (MISSION C1, C4). */
 void core_add_reminders(struct core *c, struct message_builder *b);
 /* Writes the passport to the store when it changed. */

@@ -10,6 +10,7 @@
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/replay.h"
+#include "engine/tasks.h"
 #include "model/provider.h"
 
 #define EVENTS_MAX 256
@@ -86,6 +87,7 @@ engine_main(void *arg)
             waker_wait(&e->wake, -1);
     }
     drop_work(e);
+    tasks_close(&e->core);
     core_save_passport(&e->core, SESSION_IDLE, NULL);
     struct err err = {0};
     if (!core_sync(&e->core, &err))

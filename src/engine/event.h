@@ -58,7 +58,7 @@ enum query_kind {
     /* {"models":[{"id","shown","provider","context","max_output","price":{"in","out"} or null,"current":bool,"where"}]}: the
      * catalogue's for the provider in use, and those its server names. */
     QUERY_MODELS,
-    /* text: tool_use or task id. {"id","name","what","state","text","bytes","from","processes":[{"pid","depth","command"}]}: what a
+    /* text: tool_use or task id, and perhaps a blank and how many bytes of text are wanted. {"id","name","what","state","text","bytes","from","processes":[{"pid","depth","command"}]}: what a
      * tool put out so far, its last 256 KiB; from: bytes left out before it. */
     QUERY_TOOL_LOG,
 };

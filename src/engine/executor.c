@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "engine/context.h"
 #include "engine/executor_call.h"
+#include "engine/tasks.h"
 
 struct executor *
 executor_new(struct core *c)
@@ -94,6 +95,8 @@ collect(struct executor *x)
             log_error("executor", "an answer of '%s' came without its call", j->ctx.tool_use_id);
         else
             log_warn("executor", "%s", err.text);
+        if (j->result.task_id)
+            tasks_drop(x->core, j->result.task_id);
         job_free(j);
     }
     return any;
@@ -392,6 +395,21 @@ executor_reconsider(struct executor *x)
     }
     if (x->n)
         executor_pump(x);
+}
+
+char *
+executor_describe(const struct executor *x, struct str id, const char **ret_name,
+                  enum tool_state *ret_state)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        const struct call *c = &x->calls[i];
+        if (!str_is(id, c->id) || !call_is_open(c))
+            continue;
+        *ret_name = c->tool ? c->tool->name : c->name;
+        *ret_state = c->state;
+        return tool_describe(c->tool, c->tree, x->core->cwd);
+    }
+    return NULL;
 }
 
 bool

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/cancel.h"
 #include "base/message.h"
+#include "engine/event.h"
 
 struct core;
 struct op;
@@ -46,3 +47,8 @@ void executor_person_result(struct executor *x, struct buf *ret_text, bool *ret_
 void executor_answer(struct executor *x, const struct op *op); /* OP_PERM_ANSWER */
 void executor_reconsider(struct executor *x);                  /* mode, rules or trust changed */
 bool executor_stop_call(struct executor *x, struct str id);    /* OP_STOP_TOOL */
+/* OP_BACKGROUND_TOOL; id empty: the newest. False: no such command runs. */
+bool executor_background_call(struct executor *x, struct str id);
+/* A call of the batch that has no result yet: the line that tells it, yours; NULL: there is none. */
+char *executor_describe(const struct executor *x, struct str id, const char **ret_name,
+                        enum tool_state *ret_state);

@@ -8,6 +8,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/record.h"
+#include "engine/query_log.h"
+#include "engine/tasks.h"
 
 #define SHOWN_MAX ((size_t)64 << 10)
 
@@ -25,6 +27,7 @@ call_release(struct call *c)
     free(c->input);
     json_free(c->tree);
     cancel_free(c->cancel);
+    cancel_free(c->background);
     tool_result_release(&c->result);
 }
 
@@ -67,7 +70,10 @@ static void
 set_state(struct executor *x, struct call *c, enum tool_state state)
 {
     c->state = state;
-    core_emit(x->core, tool_event(x, c, PHASE_DELTA));
+    struct event *e = tool_event(x, c, PHASE_DELTA);
+    if (c->edited) /* what runs is not what was announced */
+        e->u.tool.what = tool_describe(c->tool, c->tree, x->core->cwd);
+    core_emit(x->core, e);
 }
 
 static bool
@@ -120,6 +126,9 @@ finish(struct executor *x, struct call *c, enum tool_state state)
     x->core->passport.tool_ms += c->ran ? c->ended_ms - c->started_ms : 0;
     emit_end(x, c);
     record_result(x, c);
+    char *what = tool_describe(c->tool, c->tree, x->core->cwd);
+    query_log_keep(x->core, c->id, c->tool ? c->tool->name : c->name, what, state, &c->result);
+    free(what);
 }
 
 void
@@ -207,6 +216,7 @@ call_open(struct executor *x, struct call *c, struct str id, struct str name, st
     c->state = TOOL_WAITING;
     c->started_ms = clock_mono_ms();
     c->cancel = cancel_new(x->batch);
+    c->background = cancel_new(NULL);
     c->tool = x->core->seams.tool_find(name);
     enum call_entry entry = state_call_open(&x->core->state, id, name, str_from(c->input));
     struct err err = {0};
@@ -321,6 +331,9 @@ make_job(struct executor *x, struct call *c)
         .child_env = (const char *const *)core->child_env,
         .files = core->files,
         .cancel = cancel_ref(c->cancel),
+        .background = cancel_ref(c->background),
+        .tasks = core->tasks,
+        .may_outlive = call_may_outlive(x, c),
         .progress = report_progress,
         .get_variable = get_variable,
         .user = j,
@@ -451,4 +464,6 @@ call_take_job(struct executor *x, struct call *c, struct job *take_j)
     note_edit(c);
     cancel_siblings(x, c);
     finish(x, c, c->result.is_error ? TOOL_FAILED : TOOL_DONE);
+    if (c->result.task_id)
+        tasks_announce(x->core, c->result.task_id);
 }

@@ -17,7 +17,7 @@ struct call {
     bool safe;         /* may overlap; valid for cwd generation safe_gen */
     uint64_t safe_gen; /* 0: not judged yet */
     uint64_t ask_id;   /* while ASKING */
-    struct cancel *cancel;
+    struct cancel *cancel, *background;
     struct job *job; /* while RUNNING; the pool's */
     struct tool_result result;
     bool ran;    /* it was handed to a worker */
@@ -54,5 +54,7 @@ void call_cancelled(struct executor *x, struct call *c, enum cancel_reason reaso
 void call_settle(struct executor *x, struct call *c, enum permit_verdict v, struct str reason,
                  uint64_t ask_id);
 struct permit_call call_permit(const struct executor *x, const struct call *c);
+/* May it go on in the background when its time is up? executor_background.c */
+bool call_may_outlive(const struct executor *x, const struct call *c);
 /* May it overlap with others? */
 bool call_is_safe(struct executor *x, struct call *c);

@@ -7,6 +7,7 @@
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/permit.h"
+#include "engine/tasks.h"
 
 #define STEERS_MAX 64
 
@@ -178,11 +179,13 @@ handle(struct engine *e, const struct op *op)
         core_notice(c, "no question is open");
         break;
     case OP_STOP_TOOL:
-        if (!executor_stop_call(c->executor, str_from(op->text)))
+        if (!executor_stop_call(c->executor, str_from(op->text)) &&
+            !tasks_stop(c, str_from(op->text)))
             core_notice(c, "that call is over already");
         break;
     case OP_BACKGROUND_TOOL:
-        core_notice(&e->core, "sending a command to the background is not available yet");
+        if (!executor_background_call(c->executor, str_from(op->text)))
+            core_notice(c, "no command runs that could go to the background");
         break;
     case OP_TRUST:
         on_trust(e);
@@ -213,6 +216,7 @@ ops_drain(struct engine *e)
         op_free(ops[i]);
     }
     free(ops);
+    tasks_pump(&e->core);
     if (!overflow)
         return;
     struct err err = {0};

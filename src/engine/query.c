@@ -7,6 +7,7 @@
 #include "engine/engine_private.h"
 #include "engine/meters.h"
 #include "engine/permit.h"
+#include "engine/query_log.h"
 #include "engine/query_private.h"
 
 #define FILES_MAX 2000
@@ -75,7 +76,7 @@ query_answer(struct engine *e, const struct op *op)
         [QUERY_RULES] = write_rules,     [QUERY_FILES] = write_files,
         [QUERY_SEARCH] = query_search,   [QUERY_CHECKPOINTS] = write_checkpoints,
         [QUERY_STATE] = write_state,     [QUERY_METERS] = query_meters,
-        [QUERY_TOOL_LOG] = NULL,
+        [QUERY_TOOL_LOG] = query_tool_log,
     };
     struct buf b;
     buf_init(&b, BUF_MAX);

@@ -185,7 +185,7 @@ check(const struct bash *b, bool behind)
         tool_result_fail(b->ret,
                          "Bash: the command is longer than %d bytes; write it to a script first",
                          COMMAND_MAX);
-    else if (behind && !b->ctx->tasks)
+    else if (behind && !task_table_takes_background(b->ctx->tasks))
         tool_result_fail(
             b->ret, "Bash: background commands are switched off here; run the command in front");
     else

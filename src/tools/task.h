@@ -38,6 +38,7 @@ struct task_host {
     void (*ended)(void *user); /* some task ended: task_table_next_ended */
     void (*progress)(void *user,
                      struct task *t); /* it put something out; at most a few times a second */
+    bool front_only;                  /* nothing may go to the background */
     uint64_t flood_bytes;             /* 0: TASK_FLOOD_BYTES */
 };
 
@@ -64,6 +65,7 @@ bool task_failed(const struct task_info *i); /* it ended, and not with exit stat
 struct task_table *task_table_new(const struct task_host *host);
 /* Ends every background task with all it started and takes no more; waits for them a few seconds at most. */
 void task_table_close(struct task_table *tt);
+bool task_table_takes_background(const struct task_table *tt); /* NULL: no */
 void
 task_table_free(struct task_table *tt); /* closes; no call may be running any more. NULL is fine */
 

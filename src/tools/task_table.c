@@ -218,6 +218,12 @@ task_table_close(struct task_table *tt)
         pthread_join(tt->keeper, NULL);
 }
 
+bool
+task_table_takes_background(const struct task_table *tt)
+{
+    return tt && !tt->host.front_only;
+}
+
 void
 task_table_free(struct task_table *tt)
 {
@@ -280,7 +286,7 @@ task_to_background(struct task *t, int64_t timeout_ms)
     pthread_mutex_lock(&tt->lock);
     for (size_t i = 0; i < tt->n; i++)
         behind += is_behind(tt->list[i]);
-    bool ok = !tt->closing && behind < TASKS_MAX && start_keeper_locked(tt);
+    bool ok = !tt->closing && !tt->host.front_only && behind < TASKS_MAX && start_keeper_locked(tt);
     if (ok) {
         trim_locked(tt);
         pthread_mutex_lock(&t->lock);
