@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -15,8 +16,9 @@ struct pool {
     struct job *queued, **queued_end, *done, **done_end;
     size_t n_queued, n_threads, n_waiting;
     bool closing;
-    int refs;           /* the engine and each thread */
-    struct waker *wake; /* NULL once the engine let go */
+    int refs;            /* the engine and each thread */
+    atomic_int in_tools; /* threads inside a tool; goes up under the lock, down without */
+    struct waker *wake;  /* NULL once the engine let go */
 };
 
 struct job *
@@ -117,8 +119,10 @@ worker(void *arg)
             p->queued_end = &p->queued;
         j->next = NULL;
         p->n_queued--;
+        atomic_fetch_add(&p->in_tools, 1); /* under the lock: pool_free must not miss it */
         pthread_mutex_unlock(&p->lock);
         run_job(j);
+        atomic_fetch_sub(&p->in_tools, 1);
         pthread_mutex_lock(&p->lock);
         *p->done_end = j;
         p->done_end = &j->next;
@@ -197,9 +201,11 @@ pool_free(struct pool *p, int wait_ms)
     pthread_mutex_lock(&p->lock);
     p->closing = true;
     pthread_cond_broadcast(&p->work);
-    while (p->n_threads > 0)
-        if (pthread_cond_timedwait(&p->idle, &p->lock, &until) == ETIMEDOUT)
-            break;
+    /* Only a tool can keep a thread away for long: the others are on their way, and waited for. */
+    bool late = false;
+    while (p->n_threads > 0 && !(late && p->n_threads <= (size_t)atomic_load(&p->in_tools)))
+        late |= late ? pthread_cond_wait(&p->idle, &p->lock) != 0
+                     : pthread_cond_timedwait(&p->idle, &p->lock, &until) == ETIMEDOUT;
     if (p->n_threads)
         log_warn("executor", "%zu tool threads did not come back and are left behind",
                  p->n_threads);
