@@ -51,8 +51,8 @@ find(const struct header_list *h, struct str name)
     return h->n;
 }
 
-static void
-put(struct header_list *h, struct str name, const char *prefix, struct str value)
+void
+headers_put(struct header_list *h, struct str name, const char *prefix, struct str value)
 {
     name = str_trim(name);
     value = str_trim(value);
@@ -74,34 +74,40 @@ put(struct header_list *h, struct str name, const char *prefix, struct str value
         xasprintf("%.*s: %s%.*s", (int)name.len, name.ptr, prefix, (int)value.len, value.ptr);
 }
 
-static void
-put_custom(struct header_list *h, const char *lines)
+void
+headers_put_lines(struct header_list *h, const char *lines)
 {
     struct str rest = str_from(lines), line;
     while (str_split(&rest, '\n', &line)) {
         size_t colon = str_find(line, ':', 0);
         if (colon != (size_t)-1)
-            put(h, str_sub(line, 0, colon), "", str_sub(line, colon + 1, line.len));
+            headers_put(h, str_sub(line, 0, colon), "", str_sub(line, colon + 1, line.len));
     }
+}
+
+void
+headers_init_empty(struct header_list *h)
+{
+    *h = (struct header_list){0};
+    buf_init(&h->betas, BETAS_MAX);
 }
 
 void
 headers_init(struct header_list *h, const struct anthropic_config *c)
 {
-    *h = (struct header_list){0};
-    buf_init(&h->betas, BETAS_MAX);
-    put(h, STR("content-type"), "", STR("application/json"));
-    put(h, STR("accept"), "", STR("text/event-stream"));
-    put(h, STR("anthropic-version"), "", STR(API_VERSION));
+    headers_init_empty(h);
+    headers_put(h, STR("content-type"), "", STR("application/json"));
+    headers_put(h, STR("accept"), "", STR("text/event-stream"));
+    headers_put(h, STR("anthropic-version"), "", STR(API_VERSION));
     if (c->user_agent)
-        put(h, STR("user-agent"), "", str_from(c->user_agent));
+        headers_put(h, STR("user-agent"), "", str_from(c->user_agent));
     if (c->api_key)
-        put(h, STR("x-api-key"), "", str_from(c->api_key));
+        headers_put(h, STR("x-api-key"), "", str_from(c->api_key));
     else if (c->auth_token)
-        put(h, STR("authorization"), "Bearer ", str_from(c->auth_token));
+        headers_put(h, STR("authorization"), "Bearer ", str_from(c->auth_token));
     add_betas(h, str_from(c->betas));
     if (c->custom_headers)
-        put_custom(h, c->custom_headers);
+        headers_put_lines(h, c->custom_headers);
 }
 
 void

@@ -12,6 +12,11 @@ struct header_list {
     struct buf betas; /* "a,b"; not among the lines */
 };
 void headers_init(struct header_list *h, const struct anthropic_config *c);
+/* For another wire: no header at first, each put in by name. One that ends or smuggles a line is left out; "Name: value" lines by the
+ * person replace ours. */
+void headers_init_empty(struct header_list *h);
+void headers_put(struct header_list *h, struct str name, const char *prefix, struct str value);
+void headers_put_lines(struct header_list *h, const char *lines);
 void headers_release(struct header_list *h);
 /* "anthropic-beta: a,b", yours, or NULL when there are none. */
 char *headers_beta_line(const struct header_list *h);

@@ -84,11 +84,17 @@ start_block(struct stream_blocks *b, const struct delta *d)
 }
 
 static void
-stop_block(struct grown *g)
+stop_block(struct grown *g, const struct delta *d)
 {
     g->pub.complete = true;
+    if (d->withdrawn)
+        g->pub.kind = BLOCK_OTHER;
     if (g->pub.kind != BLOCK_TOOL_USE)
         return;
+    if (d->text.len) {
+        buf_clear(&g->input);
+        buf_add_str(&g->input, d->text);
+    }
     if (str_trim(buf_str(&g->input)).len == 0) {
         buf_clear(&g->input);
         if (g->text.len) /* the input came whole with the block's start */
@@ -149,7 +155,7 @@ stream_blocks_apply(struct stream_blocks *b, const struct delta *d)
     if ((g = find_block(b, d->index)) == NULL)
         return; /* a delta of a block that never began says nothing we could place */
     if (d->kind == DELTA_BLOCK_STOP)
-        stop_block(g);
+        stop_block(g, d);
     else if (d->kind == DELTA_INPUT_JSON)
         buf_add_str(&g->input, d->text);
     else if (d->kind == DELTA_SIGNATURE)

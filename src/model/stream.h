@@ -61,7 +61,8 @@ enum delta_kind {
     DELTA_THINKING,   /* index, text */
     DELTA_SIGNATURE,  /* index, text */
     DELTA_INPUT_JSON, /* index, text = part of the input's JSON */
-    DELTA_BLOCK_STOP, /* index */
+    /* index; tool_use: text = the input as it turned out whole, in place of its parts, or ""; withdrawn: it never was */
+    DELTA_BLOCK_STOP,
     DELTA_USAGE,      /* usage, cumulative for this message; stop may be set with it */
     DELTA_PING,
     /* the provider's own event as JSON in text, for partial output; comes before its delta */
@@ -81,6 +82,8 @@ struct delta {
     struct str id, name, text; /* borrowed until the next call on the stream */
     struct usage usage;
     enum stop_reason stop;
+    /* BLOCK_STOP: a call that was cut off by the answer's end; it is no part of the message */
+    bool withdrawn;
 };
 
 enum model_step { MODEL_DELTA, MODEL_IDLE, MODEL_DONE, MODEL_FAILED };
