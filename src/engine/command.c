@@ -65,6 +65,14 @@ run_resume(struct engine *e, struct str arg)
     free(id);
 }
 
+/* "opus" means nothing to a server that speaks chat completions. */
+static bool
+is_foreign(const struct core *c, const char *name)
+{
+    const struct model_info *info = catalog_find(name);
+    return info && strcmp(c->provider->name, "openai") == 0 && strcmp(info->id, name) != 0;
+}
+
 static void
 run_model(struct engine *e, struct str arg)
 {
@@ -74,13 +82,21 @@ run_model(struct engine *e, struct str arg)
         return;
     }
     char *id = str_dup(arg);
-    core_set_model(c, id);
+    bool foreign = is_foreign(c, id);
+    if (foreign)
+        core_notice(c, "'%s' is a name for another provider's model; /connect lists what this one has",
+                    id);
+    else
+        core_set_model(c, id);
     free(id);
+    if (foreign)
+        return;
     if (!c->info)
         core_notice(c, "%s is not in the catalogue: its price and limits are unknown", c->model);
     core_notice(c, "the model is now %s", c->model);
     core_emit_session(c, false);
     context_emit(c);
+    core_say_window(c);
 }
 
 static void
@@ -229,6 +245,8 @@ static const struct command table[] = {
     {"clear", "[stop]", "start a new session, the old one stays on disk; stop: end background commands", false,
      run_clear},
     {"compact", "", "shrink the conversation", false, run_compact},
+    {"connect", "[WHERE [MODEL]] [--save]", "which model servers answer; use another one", false,
+     connect_run},
     {"context", "", "how full the context is", true, run_context},
     {"cost", "", "tokens and money so far", true, run_cost},
     {"exit", "", "end yare", true, run_exit},

@@ -40,7 +40,8 @@ context_used(const struct core *c)
 int64_t
 context_window(const struct core *c)
 {
-    return c->info ? c->info->context : 0;
+    return c->window_limit > 0 && (c->window <= 0 || c->window_limit < c->window) ? c->window_limit
+                                                                                 : c->window;
 }
 
 bool

@@ -106,6 +106,7 @@ copy_settled(struct core *c, const struct engine_config *cfg)
     c->max_retries = cfg->max_retries < 0 ? 10 : cfg->max_retries;
     c->max_tokens = cfg->max_tokens;
     c->max_budget_usd = cfg->max_budget_usd;
+    c->window_limit = cfg->context_window;
 }
 
 bool
@@ -154,6 +155,9 @@ core_release(struct core *c)
     prompt_release(&c->prompt);
     buf_release(&c->saved_passport);
     model_provider_free(c->provider);
+    for (size_t i = 0; i < c->n_retired; i++)
+        model_provider_free(c->retired[i]);
+    free(c->retired);
     char *strings[] = {c->root,         c->home,         c->config_dir,    c->data_dir,
                        c->original_cwd, c->cli_settings, c->system_prompt, c->append_system_prompt,
                        c->cwd,          c->model,        c->fallback_model};
@@ -306,13 +310,24 @@ core_set_mode(struct core *c, enum perm_mode mode)
     buf_release(&b);
 }
 
+/* An alias is a word of one maker's models: another server would be asked for a model that it does not have. */
+static const struct model_info *
+find_model(const struct core *c, const char *id_or_alias)
+{
+    const struct model_info *info = catalog_find(id_or_alias);
+    if (info && strcmp(c->provider->name, "openai") == 0 && strcmp(info->id, id_or_alias) != 0)
+        return NULL;
+    return info;
+}
+
 void
 core_set_model(struct core *c, const char *id_or_alias)
 {
-    const struct model_info *info = catalog_find(id_or_alias);
+    const struct model_info *info = find_model(c, id_or_alias);
     char *id = xstrdup(info ? info->id : id_or_alias);
     free(c->model);
     c->model = id;
     c->info = info;
     c->on_fallback = false;
+    core_learn_window(c);
 }

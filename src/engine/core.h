@@ -45,6 +45,9 @@ struct core {
     enum scope mode_scope;
     bool interactive, print_mode, bypass_allowed, partial_raw;
     int max_turns, max_retries, max_tokens;
+    int64_t window_limit;             /* engine_config.context_window */
+    struct model_provider **retired;  /* that /connect replaced; somebody may still use one */
+    size_t n_retired, cap_retired;
     double max_budget_usd;
 
     /* The session. */
@@ -59,6 +62,8 @@ struct core {
     struct buf saved_passport; /* the bytes in the store: only what changed is written */
     char *cwd, *model, *fallback_model;
     const struct model_info *info; /* NULL: not in the catalogue */
+    int64_t window;                /* tokens the model takes in, by its server or the catalogue; 0: unknown */
+    bool window_sure;
     bool on_fallback, trusted, resumed;
     enum perm_mode mode, told_mode; /* told_mode: what the model was last told */
     struct file_state *files;
@@ -95,6 +100,10 @@ void core_error(struct core *c, const struct err *err, const char *request_id);
 void core_emit_session(struct core *c, bool cleared);
 void core_set_mode(struct core *c, enum perm_mode mode);
 void core_set_model(struct core *c, const char *id_or_alias);
+/* connect.c: how much the model takes in. Asks its server (1.5 s at most). */
+void core_learn_window(struct core *c);
+void core_say_window(struct core *c);     /* a notice when it is small */
+void core_recheck_window(struct core *c); /* after a turn: a model that was not loaded yet is now */
 
 /* Journals and appends a message; on failure nothing is appended and the message is freed. */
 bool core_append(struct core *c, const struct message *take_m, struct err *err) MUST_CHECK;

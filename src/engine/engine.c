@@ -73,6 +73,7 @@ engine_main(void *arg)
     core_emit_session(&e->core, false);
     if (e->notice)
         core_notice(&e->core, "%s", e->notice);
+    core_say_window(&e->core);
     if (e->core.resumed)
         resume_replay(&e->core);
     for (;;) {
@@ -125,6 +126,7 @@ engine_end_turn(struct engine *e)
     pthread_mutex_unlock(&e->lock);
     cancel_free(turn);
     e->running = false;
+    core_recheck_window(&e->core);
 }
 
 void

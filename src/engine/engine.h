@@ -36,7 +36,7 @@ enum stop_hook_answer {
  * built-in one. Called on the engine
  * thread, but for tool_host, whose functions the tools call from theirs. */
 struct engine_seams {
-    void *user; /* first argument of stop_hook and connect */
+    void *user; /* first argument of stop_hook, connect and what goes with it */
     /* active: a Stop hook already made this turn go on. ret_reason is the engine's to free. */
     enum stop_hook_answer (*stop_hook)(void *user, const char *last_text, bool active,
                                        char **ret_reason);
@@ -50,6 +50,10 @@ struct engine_seams {
      * and the model to use (both the engine's). May wait for the network, a few seconds at most. NULL: there is no other. */
     bool (*connect)(void *user, const char *where, const char *model, struct model_provider **ret,
                     char **ret_model, struct err *err);
+    /* What answers as a model server on this machine, for people to read; yours. Waits as connect does. */
+    char *(*servers)(void *user);
+    /* Writes what connect gave last into the person's settings; *ret_file says where and is the engine's. */
+    bool (*save_connection)(void *user, char **ret_file, struct err *err);
     const struct tool_host *tool_host; /* TodoWrite's todos become EV_TASK when this is NULL */
     int retry_base_ms;                 /* first back-off; 0: 500; tests use 1 */
     int kill_wait_ms; /* how long an interrupted turn waits for its tools; 0: 5,000 */
@@ -82,6 +86,7 @@ struct engine_config {
     const char *const *environ; /* the program's own environment; children get a whitelist of it */
     int max_retries;            /* of one request; -1: 10 */
     int max_tokens;             /* 0: the catalogue's */
+    int64_t context_window;     /* tokens a request may hold, where that is less than the model takes in; 0: no limit */
     const char *notice;         /* the first EV_NOTICE, such as what is wrong with settings; NULL */
     const struct engine_seams
         *seams; /* what floors above and tests put in; NULL: the built-in ones */

@@ -72,6 +72,9 @@ bool command_is_known(struct str line);
 bool command_is_immediate(struct str line); /* also an unknown one: it is answered at once */
 void command_run(struct engine *e, const char *line);
 
+/* connect.c: "/connect [WHERE [MODEL]] [--save]" */
+void connect_run(struct engine *e, struct str arg);
+
 /* query.c */
 void query_answer(struct engine *e, const struct op *op);
 

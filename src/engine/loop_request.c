@@ -1,11 +1,13 @@
 /* The request step: a legal history, the frozen prompt, the cache breakpoints. */
+#include "engine/context.h"
 #include "engine/loop_private.h"
 
 #define DEFAULT_MAX_TOKENS 32000
 #define UNKNOWN_MAX_TOKENS 8192
+#define LEAST_TOKENS 512
 
-int
-loop_max_tokens(const struct core *c)
+static int
+wanted_tokens(const struct core *c)
 {
     if (c->state.max_output_override > 0)
         return c->state.max_output_override;
@@ -14,6 +16,17 @@ loop_max_tokens(const struct core *c)
     if (!c->info || c->info->max_output <= 0)
         return UNKNOWN_MAX_TOKENS;
     return c->info->max_output < DEFAULT_MAX_TOKENS ? (int)c->info->max_output : DEFAULT_MAX_TOKENS;
+}
+
+/* A server that is started with a size refuses (vLLM) or cuts (Ollama) a request whose prompt and answer do not fit together. */
+int
+loop_max_tokens(const struct core *c)
+{
+    int wanted = wanted_tokens(c);
+    int64_t window = context_window(c), left = window - context_used(c);
+    if (!c->provider->server || window <= 0 || left >= wanted)
+        return wanted;
+    return left > LEAST_TOKENS ? (int)left : LEAST_TOKENS;
 }
 
 bool

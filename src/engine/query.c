@@ -76,7 +76,7 @@ query_answer(struct engine *e, const struct op *op)
         [QUERY_RULES] = write_rules,     [QUERY_FILES] = write_files,
         [QUERY_SEARCH] = query_search,   [QUERY_CHECKPOINTS] = write_checkpoints,
         [QUERY_STATE] = write_state,     [QUERY_METERS] = query_meters,
-        [QUERY_TOOL_LOG] = query_tool_log,
+        [QUERY_MODELS] = query_models,   [QUERY_TOOL_LOG] = query_tool_log,
     };
     struct buf b;
     buf_init(&b, BUF_MAX);

@@ -5,4 +5,5 @@
 struct engine;
 void query_history(struct engine *e, struct str arg, struct buf *out);
 void query_sessions(struct engine *e, struct str arg, struct buf *out);
+void query_models(struct engine *e, struct str arg, struct buf *out);
 void query_search(struct engine *e, struct str arg, struct buf *out);

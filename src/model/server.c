@@ -25,6 +25,7 @@ struct known {
 struct model_server {
     char *v1, *root, *place, *auth; /* auth: the header line, or NULL */
     pthread_mutex_t lock;           /* guards what follows */
+    int64_t asked_ms;               /* 0: never */
     enum server_kind kind;
     struct server_model *models;
     size_t n_models;
@@ -135,6 +136,15 @@ model_server_kind(struct model_server *s)
     enum server_kind kind = s->kind;
     pthread_mutex_unlock(&s->lock);
     return kind;
+}
+
+int64_t
+model_server_age_ms(struct model_server *s)
+{
+    pthread_mutex_lock(&s->lock);
+    int64_t age = s->asked_ms ? clock_mono_ms() - s->asked_ms : INT64_MAX;
+    pthread_mutex_unlock(&s->lock);
+    return age;
 }
 
 struct server_model *
@@ -298,6 +308,7 @@ model_server_ask(struct model_server *s, struct cancel *cancel, int timeout_ms, 
     pthread_mutex_lock(&s->lock);
     struct server_model *old = s->models;
     size_t n_old = s->n_models;
+    s->asked_ms = clock_mono_ms();
     s->kind = kind;
     s->models = list;
     s->n_models = n;

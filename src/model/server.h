@@ -38,6 +38,8 @@ void model_server_free(struct model_server *s); /* NULL is fine */
 /* Asks what it is and has. Errors: it does not answer in time, or not as such a server. */
 bool model_server_ask(struct model_server *s, struct cancel *cancel, int timeout_ms,
                       struct err *err) MUST_CHECK;
+/* How long ago it was asked last with success; INT64_MAX: never. */
+int64_t model_server_age_ms(struct model_server *s);
 /* What the last model_server_ask found. The kind; copies of the models, in the server's order (server_models_free). */
 enum server_kind model_server_kind(struct model_server *s);
 struct server_model *model_server_models(struct model_server *s, size_t *ret_n);

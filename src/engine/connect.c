@@ -1,0 +1,177 @@
+/* Which server answers: /connect swaps the provider between turns; how much the model takes in is asked of its server. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "engine/context.h"
+#include "engine/engine_private.h"
+#include "model/provider.h"
+#include "model/server.h"
+
+#define ASK_MS 1500 /* the engine answers nobody meanwhile */
+#define WINDOW_SMALL 16384
+#define WORDS_MAX 4
+
+/* ---- the window ---- */
+
+void
+core_learn_window(struct core *c)
+{
+    struct model_server *server = c->provider->server;
+    bool sure = true;
+    int64_t told = server ? model_server_window(server, c->model, c->cancel, ASK_MS, &sure) : 0;
+    c->window = told ? told : c->info ? c->info->context : 0;
+    c->window_sure = sure;
+}
+
+void
+core_say_window(struct core *c)
+{
+    struct model_server *server = c->provider->server;
+    int64_t window = context_window(c);
+    if (!server || window <= 0 || window >= WINDOW_SMALL || c->window != window)
+        return; /* the person's own, smaller limit needs no warning */
+    enum server_kind kind = model_server_kind(server);
+    core_notice(c,
+                "%s takes in only %lld tokens%s: long work will not fit, and %s cuts what is more "
+                "without a word, so yare keeps below it. To raise it, %s.",
+                c->model, (long long)window,
+                c->window_sure ? "" : " (the usual size; it is not loaded yet)",
+                server_kind_name(kind), server_kind_advice(kind));
+}
+
+/* The first request loaded the model: now the server knows. */
+void
+core_recheck_window(struct core *c)
+{
+    int64_t before = context_window(c);
+    if (c->window_sure || !c->provider->server)
+        return;
+    core_learn_window(c);
+    if (context_window(c) == before)
+        return;
+    log_info("connect", "the window is %lld tokens, not %lld", (long long)context_window(c),
+             (long long)before);
+    core_notice(c, "%s takes in %lld tokens", c->model, (long long)context_window(c));
+    context_emit(c);
+}
+
+/* ---- /connect ---- */
+
+struct words {
+    char *word[WORDS_MAX];
+    size_t n;
+    bool save, too_many;
+};
+
+static struct words
+split(struct str arg)
+{
+    struct words w = {0};
+    struct str part;
+    while (str_split(&arg, ' ', &part)) {
+        part = str_trim(part);
+        if (!part.len)
+            continue;
+        if (str_is(part, "--save"))
+            w.save = true;
+        else if (w.n == 2)
+            w.too_many = true;
+        else
+            w.word[w.n++] = str_dup(part);
+    }
+    return w;
+}
+
+static void
+list_servers(struct engine *e)
+{
+    struct core *c = &e->core;
+    char *text = c->seams.servers ? c->seams.servers(c->seams.user) : NULL;
+    core_notice(c, "connected: %s (%s)\n%s", c->model, c->provider->name,
+                text ? text : "nothing else can be connected here");
+    free(text);
+}
+
+/* The old one may still be at work for somebody else: it stays until the engine ends. */
+static void
+swap_provider(struct core *c, struct model_provider *take_p, const char *model)
+{
+    ARRAY_GROW(c->retired, c->n_retired, c->cap_retired);
+    c->retired[c->n_retired++] = c->provider;
+    c->provider = take_p;
+    free(c->fallback_model); /* a model of the old provider's */
+    c->fallback_model = NULL;
+    core_set_model(c, model);
+}
+
+static void
+say_connected(struct core *c)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    buf_addf(&b, "connected: %s (%s", c->model, c->provider->name);
+    if (c->provider->server)
+        buf_addf(&b, ", %s at %s", server_kind_name(model_server_kind(c->provider->server)),
+                 model_server_place(c->provider->server));
+    buf_addc(&b, ')');
+    if (context_window(c) > 0)
+        buf_addf(&b, ", %lld tokens", (long long)context_window(c));
+    core_notice(c, "%s", buf_cstr(&b));
+    buf_release(&b);
+}
+
+static void
+save(struct core *c)
+{
+    struct err err = {0};
+    char *file = NULL;
+    if (!c->seams.save_connection)
+        core_notice(c, "this cannot be saved here");
+    else if (!c->seams.save_connection(c->seams.user, &file, &err))
+        core_error(c, &err, NULL);
+    else
+        core_notice(c, "saved in %s: the next start uses it", file);
+    free(file);
+}
+
+static void
+connect_to(struct engine *e, const struct words *w)
+{
+    struct core *c = &e->core;
+    struct err err = {0};
+    struct model_provider *p = NULL;
+    char *model = NULL;
+    if (!c->seams.connect) {
+        core_notice(c, "there is no other provider here");
+        return;
+    }
+    if (!c->seams.connect(c->seams.user, w->word[0], w->word[1], &p, &model, &err)) {
+        core_error(c, &err, NULL);
+        return;
+    }
+    swap_provider(c, p, model);
+    free(model);
+    core_emit_session(c, false);
+    context_emit(c);
+    say_connected(c);
+    core_say_window(c);
+    if (w->save)
+        save(c);
+}
+
+void
+connect_run(struct engine *e, struct str arg)
+{
+    struct words w = split(arg);
+    if (w.too_many)
+        core_notice(&e->core, "usage: /connect [WHERE [MODEL]] [--save]");
+    else if (w.n == 0 && w.save)
+        save(&e->core);
+    else if (w.n == 0)
+        list_servers(e);
+    else
+        connect_to(e, &w);
+    for (size_t i = 0; i < w.n; i++)
+        free(w.word[i]);
+}
