@@ -38,6 +38,7 @@ job_free(struct job *j)
     for (size_t i = 0; i < ARRAY_LEN(j->strings); i++)
         free(j->strings[i]);
     cancel_free(j->ctx.cancel);
+    cancel_free(j->ctx.background);
     free(j->input);
     free(j);
 }
