@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/config.h"
 #include "base/fs.h"
 #include "base/http.h"
-#include "base/text.h"
 #include "front.h"
+#include "commands_session.h"
 #include "perm/check.h"
 #include "perm/rules.h"
 #include "setup.h"
@@ -64,48 +63,6 @@ run_perm(int argc, char **argv, struct setup *s)
         return perm_audit_log(s);
     fprintf(stderr, "yare: usage: yare perm check | yare perm explain 'COMMAND' | yare perm log\n");
     return 2;
-}
-
-static void
-print_session(const struct session_info *info, int64_t now)
-{
-    struct buf title;
-    int64_t minutes = (now - info->last_ms) / 60000;
-    buf_init(&title, 4096);
-    text_visible(&title, str_from(info->title));
-    buf_truncate(&title, text_fit(buf_str(&title), 60, NULL));
-    if (minutes < 60)
-        printf("%s  %4lld min ago", info->id, (long long)minutes);
-    else if (minutes < 48 * 60)
-        printf("%s  %4lld h ago  ", info->id, (long long)(minutes / 60));
-    else
-        printf("%s  %4lld d ago  ", info->id, (long long)(minutes / 1440));
-    printf("  %4lld messages  %s%s\n", (long long)info->messages, buf_cstr(&title),
-           info->print_mode ? "  (-p)" : "");
-    buf_release(&title);
-}
-
-static int
-run_sessions(int argc, char **argv, struct setup *s)
-{
-    (void)argv;
-    if (argc > 0) {
-        fprintf(stderr, "yare: usage: yare sessions\n");
-        return 2;
-    }
-    struct session_info *list;
-    size_t n;
-    struct err err = {0};
-    if (!session_list(s->data_dir, s->root, &list, &n, &err))
-        return fail(&err, 1);
-    for (size_t i = 0; i < n; i++)
-        print_session(&list[i], clock_wall_ms());
-    if (n == 0)
-        printf("no session of %s yet\n", s->root);
-    else
-        printf("go on with: yare resume ID (the first characters are enough)\n");
-    session_list_free(list, n);
-    return 0;
 }
 
 static int
@@ -160,8 +117,8 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv, struct setup *s); /* argv behind the command's name */
 } table[] = {
-    {"perm", run_perm},      {"sessions", run_sessions}, {"doctor", run_doctor},
-    {"export", run_missing}, {"replay", run_replay},    {"mcp", run_missing},
+    {"perm", run_perm},      {"sessions", commands_sessions_run}, {"doctor", run_doctor},
+    {"export", commands_export_run}, {"replay", run_replay},    {"mcp", run_missing},
     {"worker", run_missing},
 };
 
@@ -193,7 +150,7 @@ commands_sessions(void)
     struct err err = {0};
     if (!setup_init(&s, &o, &err))
         return fail(&err, 1);
-    int code = run_sessions(0, NULL, &s);
+    int code = commands_sessions_run(0, NULL, &s);
     setup_release(&s);
     return code;
 }

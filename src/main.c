@@ -144,7 +144,8 @@ run_tui(const struct options *o)
 {
     struct err err = {0};
     struct tui t = {0};
-    if (o->resume && !o->resume_id)
+    bool choose = o->resume && !o->resume_id;
+    if (choose && !front_has_screen(&err))
         return commands_sessions();
     if (o->linear)
         return front_linear(o, NULL);
@@ -155,7 +156,7 @@ run_tui(const struct options *o)
     t.has_terminal = tcgetattr(STDIN_FILENO, &t.found) == 0;
     char *history = fs_join(t.setup.data_dir, "history.jsonl");
     char *keys = fs_join(t.setup.config_dir, "keybindings.json");
-    struct app_options a = {.prompt = o->prompt,
+    struct app_options a = {.prompt = choose ? "/resume" : o->prompt, /* opens the picker */
                             .no_color = o->no_color,
                             .no_mouse = o->no_mouse,
                             .no_alt_screen = o->no_alt_screen,

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/command_session.h"
 #include "engine/context.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/permit.h"
-#include "engine/tasks.h"
 #include "perm/rules.h"
 
 struct command {
@@ -29,40 +29,6 @@ run_help(struct engine *e, struct str arg)
     buf_adds(&b, "!COMMAND: run a shell command; its output joins the conversation");
     core_notice(&e->core, "%s", buf_cstr(&b));
     buf_release(&b);
-}
-
-static void
-run_clear(struct engine *e, struct str arg)
-{
-    core_save_passport(&e->core, SESSION_IDLE, NULL);
-    core_session_new(&e->core, NULL);
-    engine_publish_id(e);
-    core_emit_session(&e->core, true);
-    context_emit(&e->core);
-    tasks_session_changed(&e->core, str_is(arg, "stop"));
-}
-
-static void
-run_resume(struct engine *e, struct str arg)
-{
-    struct core *c = &e->core;
-    struct err err = {0};
-    char *id = str_dup(arg);
-    core_save_passport(c, SESSION_IDLE, NULL);
-    if (!arg.len) {
-        core_notice(c, "which one? /resume ID (`yare sessions` lists them)");
-    } else if (strcmp(id, c->session_id) == 0) {
-        core_notice(c, "that is this session");
-    } else if (!core_session_resume(c, id, false, &err)) {
-        core_error(c, &err, NULL);
-    } else {
-        engine_publish_id(e);
-        core_emit_session(c, true);
-        resume_replay(c);
-        context_emit(c);
-        tasks_session_changed(c, false);
-    }
-    free(id);
 }
 
 /* "opus" means nothing to a server that speaks chat completions. */
@@ -242,21 +208,27 @@ run_exit(struct engine *e, struct str arg)
 }
 
 static const struct command table[] = {
+    {"branch", "", "the same as /fork", false, command_fork},
     {"clear", "[stop]", "start a new session, the old one stays on disk; stop: end background commands", false,
-     run_clear},
+     command_clear},
     {"compact", "", "shrink the conversation", false, run_compact},
     {"connect", "[WHERE [MODEL]] [--save]", "which model servers answer; use another one", false,
      connect_run},
     {"context", "", "how full the context is", true, run_context},
     {"cost", "", "tokens and money so far", true, run_cost},
     {"exit", "", "end yare", true, run_exit},
+    {"export", "[FILE]", "write the session to a file (Markdown; .json, .jsonl)", false,
+     command_export},
+    {"fork", "", "go on in a copy of this session", false, command_fork},
     {"quit", "", "end yare", true, run_exit},
     {"help", "", "this list", true, run_help},
     {"memory", "", "the instruction files the model was given", true, run_memory},
     {"mode", "[NAME]", "show or set the permission mode", true, run_mode},
     {"model", "[ID]", "show or set the model", false, run_model},
     {"permissions", "", "the rules in force", true, run_permissions},
-    {"resume", "ID", "go on with another session of this project", false, run_resume},
+    {"rename", "NAME", "give this session a name", false, command_rename},
+    {"resume", "ID", "go on with another session of this project", false, command_resume},
+    {"sessions", "[WORDS]", "sessions of this project", true, command_sessions},
     {"state", "", "the loop's state and last transitions as JSON", true, run_state},
 };
 

@@ -45,8 +45,8 @@ struct core {
     enum scope mode_scope;
     bool interactive, print_mode, bypass_allowed, partial_raw;
     int max_turns, max_retries, max_tokens;
-    int64_t window_limit;             /* engine_config.context_window */
-    struct model_provider **retired;  /* that /connect replaced; somebody may still use one */
+    int64_t window_limit;            /* engine_config.context_window */
+    struct model_provider **retired; /* that /connect replaced; somebody may still use one */
     size_t n_retired, cap_retired;
     double max_budget_usd;
 
@@ -62,7 +62,7 @@ struct core {
     struct buf saved_passport; /* the bytes in the store: only what changed is written */
     char *cwd, *model, *fallback_model;
     const struct model_info *info; /* NULL: not in the catalogue */
-    int64_t window;                /* tokens the model takes in, by its server or the catalogue; 0: unknown */
+    int64_t window; /* tokens the model takes in, by its server or the catalogue; 0: unknown */
     bool window_sure;
     bool on_fallback, trusted, resumed;
     enum perm_mode mode, told_mode; /* told_mode: what the model was last told */
@@ -93,6 +93,9 @@ void core_mend(struct core *c, const char *when);
 void core_session_new(struct core *c, const char *id);
 /* Goes on with session `id`: opens the journal, reads and mends the messages. fork: its messages under a new id. */
 bool core_session_resume(struct core *c, const char *id, bool fork, struct err *err) MUST_CHECK;
+
+/* Names the session; the journal says so ("custom-title"). */
+bool core_rename(struct core *c, const char *title, struct err *err) MUST_CHECK;
 
 void core_emit(struct core *c, struct event *take_e);
 void core_notice(struct core *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -331,6 +331,29 @@ close_cut_turn(struct core *c, struct err *err)
     return ok;
 }
 
+bool
+core_rename(struct core *c, const char *title, struct err *err)
+{
+    struct buf b;
+    struct jw w;
+    if (!need_journal(c, err))
+        return false;
+    buf_init(&b, BUF_MAX);
+    jw_init(&w, &b);
+    jw_object(&w);
+    jw_kcstr(&w, "customTitle", title);
+    jw_end(&w);
+    bool ok =
+        journal_append_note(c->journal, c->session_id, "custom-title", NULL, buf_str(&b), err) &&
+        core_sync(c, err);
+    buf_release(&b);
+    if (ok && title != c->title) {
+        free(c->title);
+        c->title = xstrdup(title);
+    }
+    return ok;
+}
+
 void
 core_mend(struct core *c, const char *when)
 {
@@ -392,8 +415,10 @@ open_transcript(struct core *c, const char *path, bool fork, struct err *err)
         if (fork)
             buf_clear(&notes.usage); /* paid for in the other session */
         load_passport(c, &notes);
-        c->title = notes.title;
-        notes.title = NULL;
+        if (fork && notes.title)
+            c->title = xasprintf("%s (copy)", notes.title);
+        else
+            c->title = xstrdup(notes.title);
     }
     free(notes.title);
     buf_release(&notes.usage);
@@ -412,6 +437,8 @@ copy_to_fork(struct core *c, struct err *err)
         ok = core_append(c, m, err);
     }
     conversation_free(from);
+    if (ok && c->title)
+        ok = core_rename(c, c->title, err);
     return ok && core_sync(c, err);
 }
 

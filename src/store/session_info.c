@@ -90,7 +90,7 @@ take_prompt(struct session_info *s, char **first, struct str line, const struct 
         return;
     struct message *m = conversation_parse(line);
     struct str text = prompt_of(m);
-    size_t at;
+    size_t at = 0;
     if (!*first && text.len)
         *first = first_line(text);
     if (look && text.len && holds_all(w, text, &at)) {
@@ -172,7 +172,7 @@ session_info_load(const char *path, const char *id, struct str words, struct ses
     struct wanted w;
     struct str line;
     int64_t offset;
-    size_t at;
+    size_t at = 0;
     char *first = NULL;
     if (!records_open(&l, path, NULL))
         return false;
