@@ -62,8 +62,11 @@ static void
 decide_form(struct openai_reader *r, bool at_end)
 {
     static const char *const fields[] = {"data:", "event:", "id:", "retry:", ":"};
+    static const char mark[] = "\xEF\xBB\xBF";
     struct str s = buf_str(&r->plain);
-    if (str_starts(s, "\xEF\xBB\xBF"))
+    if (s.len && s.len < 3 && memcmp(s.ptr, mark, s.len) == 0 && !at_end)
+        return;
+    if (str_starts(s, mark))
         s = str_sub(s, 3, s.len);
     s = str_sub(s, json_skip_blanks(s, 0), s.len);
     bool maybe = !s.len;
