@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "fakes/rig.h"
 #include "fakes/toys.h"
+#include "store/conversation.h"
 #include "store/journal.h"
 #include "store/session.h"
 
@@ -301,6 +302,132 @@ test_a_long_session_resumes_by_its_last_page(void **state)
     rig_end(&r);
 }
 
+/* ---- commands about sessions ---- */
+
+static size_t
+messages_of(struct rig *r, const char *id)
+{
+    struct session_paths p;
+    struct err err = {0};
+    session_paths_make(r->data, r->root, id, &p);
+    struct conversation *conv = conversation_open(p.journal, NULL, NULL, &err);
+    assert_non_null(conv);
+    size_t n = conversation_len(conv);
+    conversation_free(conv);
+    session_paths_release(&p);
+    return n;
+}
+
+static void
+test_a_name_is_kept_and_found(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    say(&r, "hello");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "first");
+    rig_result(&r);
+    char *id = xstrdup(engine_session_id(r.e));
+    rig_post(&r, OP_COMMAND, "/rename The Parser");
+    assert_string_equal(rig_kind(&r, EV_SESSION)->u.session.title, "The Parser");
+    rig_post(&r, OP_COMMAND, "/clear");
+    assert_null(rig_kind(&r, EV_SESSION)->u.session.title);
+    rig_post(&r, OP_COMMAND, "/resume the parser");
+    const struct event *e = rig_kind(&r, EV_SESSION);
+    assert_string_equal(e->u.session.id, id);
+    assert_string_equal(e->u.session.title, "The Parser");
+    assert_true(e->u.session.cleared);
+    struct cJSON *tree = ask(&r, QUERY_SESSIONS, "PARSER");
+    assert_int_equal(json_len(json_at(tree, "sessions")), 1);
+    assert_string_equal(json_cstr(tree, "sessions.0.title", ""), "The Parser");
+    json_free(tree);
+    tree = ask(&r, QUERY_SESSIONS, "first");
+    assert_string_equal(json_cstr(tree, "sessions.0.excerpt", ""), "first");
+    json_free(tree);
+    free(id);
+    rig_end(&r);
+}
+
+static void
+test_a_fork_goes_on_in_a_copy(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    say(&r, "one");
+    say(&r, "two");
+    rig_start(&r);
+    rig_post(&r, OP_COMMAND, "/fork");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "nothing to fork"));
+    rig_post(&r, OP_SUBMIT, "first");
+    rig_result(&r);
+    char *id = xstrdup(engine_session_id(r.e));
+    rig_post(&r, OP_COMMAND, "/branch");
+    const struct event *e = rig_kind(&r, EV_SESSION);
+    assert_string_not_equal(e->u.session.id, id);
+    char *copy = xstrdup(e->u.session.id);
+    rig_post(&r, OP_SUBMIT, "second");
+    rig_result(&r);
+    assert_int_equal(scripted_request(r.script, 1)->n_messages, 3);
+    assert_int_equal(messages_of(&r, id), 2);
+    assert_int_equal(messages_of(&r, copy), 4);
+    free(id);
+    free(copy);
+    rig_end(&r);
+}
+
+static void
+test_going_over_fails_softly(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    say(&r, "one");
+    say(&r, "two");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "first");
+    rig_result(&r);
+    char *id = xstrdup(engine_session_id(r.e));
+    rig_post(&r, OP_COMMAND, "/resume nosuch");
+    assert_non_null(strstr(rig_kind(&r, EV_ERROR)->u.error.err.text, "nosuch"));
+    rig_post(&r, OP_SUBMIT, "second");
+    assert_string_equal(rig_result(&r)->u.result.text, "two");
+    assert_int_equal(messages_of(&r, id), 4);
+    free(id);
+    rig_end(&r);
+}
+
+static void
+test_an_export_of_the_live_session(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    rig_init(&r);
+    say(&r, "an answer");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "a prompt");
+    rig_result(&r);
+    rig_post(&r, OP_COMMAND, "/export talk.md");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "talk.md"));
+    char *path = fs_join(r.root, "talk.md");
+    struct buf text;
+    buf_init(&text, BUF_MAX);
+    assert_true(fs_read(path, BUF_MAX, &text, &err));
+    assert_non_null(strstr(buf_cstr(&text), "> a prompt"));
+    assert_non_null(strstr(buf_cstr(&text), "an answer"));
+    buf_release(&text);
+    rig_post(&r, OP_COMMAND, "/export talk.md");
+    assert_non_null(strstr(rig_kind(&r, EV_ERROR)->u.error.err.text, "--force"));
+    rig_post(&r, OP_COMMAND, "/export --format xml a");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "usage"));
+    rig_post(&r, OP_COMMAND, "/export --force --format json talk.md");
+    rig_kind(&r, EV_NOTICE);
+    free(path);
+    rig_end(&r);
+}
+
 int
 main(void)
 {
@@ -310,6 +437,10 @@ main(void)
         cmocka_unit_test(test_a_page_of_huge_messages_is_bounded),
         cmocka_unit_test(test_live_events_say_where_they_belong),
         cmocka_unit_test(test_a_long_session_resumes_by_its_last_page),
+        cmocka_unit_test(test_a_name_is_kept_and_found),
+        cmocka_unit_test(test_a_fork_goes_on_in_a_copy),
+        cmocka_unit_test(test_going_over_fails_softly),
+        cmocka_unit_test(test_an_export_of_the_live_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
