@@ -115,6 +115,8 @@ take_entries(struct reader *r, struct folder *d)
     for (size_t i = 0; i < l->n && !(i % CANCEL_EACH == 0 && stopped(r)); i++) {
         struct walk_entry e = l->entries[i];
         const char *name = walk_entry_name(l, i);
+        if (e.is_link && r->o->no_links)
+            continue;
         buf_truncate(&rel, at);
         buf_adds(&rel, name);
         if (!e.is_dir && r->o->want && !r->o->want(r->o->user, buf_str(&rel)))
@@ -346,6 +348,15 @@ file_tree_path(const struct file_tree *t, size_t i, struct buf *out, size_t *ret
     buf_adds(out, f->folder->rel);
     buf_adds(out, walk_entry_name(&f->folder->l, f->entry));
     return buf_cstr(out);
+}
+
+void
+file_tree_entry(const struct file_tree *t, size_t i, const char **ret_folder, const char **ret_name)
+{
+    const struct file *f = &t->files[i];
+
+    *ret_folder = f->folder->rel;
+    *ret_name = walk_entry_name(&f->folder->l, f->entry);
 }
 
 int64_t

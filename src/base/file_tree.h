@@ -18,6 +18,7 @@ struct cancel;
 struct file_tree_options {
     const char *root;
     bool no_ignore;
+    bool no_links;        /* symlinks are left out */
     bool want_mtime;  /* of those that `want` takes */
     unsigned threads; /* 0: as many as there are cores, at most 8 */
     struct cancel *cancel;
@@ -33,6 +34,9 @@ void file_tree_free(struct file_tree *t); /* NULL is fine */
 size_t file_tree_count(const struct file_tree *t);
 /* Puts root and the path below it into `out`, and gives it; *ret_rel (may be NULL) is where the path below root starts. */
 const char *file_tree_path(const struct file_tree *t, size_t i, struct buf *out, size_t *ret_rel);
+/* The same in two parts: the folder below root ("" or "src/", the same pointer for all files of one folder) and the name. */
+void file_tree_entry(const struct file_tree *t, size_t i, const char **ret_folder,
+                     const char **ret_name);
 int64_t file_tree_mtime(const struct file_tree *t, size_t i); /* nanoseconds; 0: it is gone */
 bool file_tree_complete(const struct file_tree *t);           /* false: more names than are kept */
 unsigned file_tree_threads(void);                             /* cores, at most 8 */

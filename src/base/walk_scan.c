@@ -181,26 +181,27 @@ walk_scope_root(const char *root, struct buf *ret_full)
 
 /* False: neither a file nor a link nor a folder; git does not list those. */
 static bool
-kind_of(int fd, const struct dirent *d, bool *ret_is_dir)
+kind_of(int fd, const struct dirent *d, struct walk_entry *ret)
 {
     struct stat st;
 
     if (d->d_type != DT_UNKNOWN) {
-        *ret_is_dir = d->d_type == DT_DIR;
-        return d->d_type == DT_DIR || d->d_type == DT_REG || d->d_type == DT_LNK;
+        ret->is_dir = d->d_type == DT_DIR;
+        ret->is_link = d->d_type == DT_LNK;
+        return ret->is_dir || ret->is_link || d->d_type == DT_REG;
     }
     if (fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
-    *ret_is_dir = S_ISDIR(st.st_mode);
-    return S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+    ret->is_dir = S_ISDIR(st.st_mode);
+    ret->is_link = S_ISLNK(st.st_mode);
+    return ret->is_dir || ret->is_link || S_ISREG(st.st_mode);
 }
 
 static void
 add_entry(struct walk_listing *l, const struct dirent *d, struct special *has)
 {
     const char *name = d->d_name;
-    size_t at = l->names.len;
-    bool is_dir;
+    struct walk_entry e = {.name = (uint32_t)l->names.len};
 
     if (name[0] == '.') {
         if (name[1] == '\0' || strcmp(name, "..") == 0)
@@ -212,10 +213,10 @@ add_entry(struct walk_listing *l, const struct dirent *d, struct special *has)
         has->gitignore |= strcmp(name, ".gitignore") == 0;
         has->ignore |= strcmp(name, ".ignore") == 0;
     }
-    if (!kind_of(l->fd, d, &is_dir) || !buf_add(&l->names, name, strlen(name) + 1))
+    if (!kind_of(l->fd, d, &e) || !buf_add(&l->names, name, strlen(name) + 1))
         return;
     ARRAY_GROW(l->entries, l->n, l->cap);
-    l->entries[l->n++] = (struct walk_entry){.name = (uint32_t)at, .is_dir = is_dir};
+    l->entries[l->n++] = e;
 }
 
 static bool

@@ -14,7 +14,7 @@ struct walk_scope;
 
 struct walk_entry {
     uint32_t name; /* offset into names */
-    bool is_dir;
+    bool is_dir, is_link;
     bool tracked_only; /* a folder that is ignored, with files that git tracks nevertheless */
 };
 

@@ -1,78 +1,109 @@
-#include "base/glob.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <strings.h>
 
 #include "base/clock.h"
+#include "base/file_tree.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "tools/args.h"
 #include "tools/builtin.h"
-#include "tools/file_list.h"
 #include "tools/missing.h"
 #include "tools/name_filter.h"
-#include "tools/text_file.h"
 
 enum { SHOWN_MAX = 100 };
 
-struct search {
-    const char *root;
-    struct name_filter filter;
-    struct file_list found;
+struct found {
+    int64_t mtime_ns;
+    size_t file;
+};
+
+/* The newest files, in order; of the same time the first in the walk. */
+struct newest {
+    struct found list[SHOWN_MAX];
+    size_t n;
 };
 
 static bool
-visit(void *user, const char *rel, bool is_dir)
+want(void *user, struct str rel)
 {
-    struct search *s = user;
-    struct stat st;
-
-    if (is_dir || !name_filter_match(&s->filter, str_from(rel)))
-        return true;
-    char *path = fs_join(s->root, rel);
-    if (lstat(path, &st) == 0)
-        file_list_add(&s->found, s->root, rel, text_file_mtime(&st));
-    free(path);
-    return true;
+    return name_filter_match(user, rel);
 }
 
 static void
-write_result(struct search *s, const char *cwd, int64_t ms, struct tool_result *ret)
+add_newest(struct newest *k, struct found f)
 {
-    size_t shown = s->found.n < SHOWN_MAX ? s->found.n : SHOWN_MAX;
+    size_t at = k->n;
+
+    if (at == SHOWN_MAX && k->list[at - 1].mtime_ns >= f.mtime_ns)
+        return;
+    while (at > 0 && k->list[at - 1].mtime_ns < f.mtime_ns)
+        at--;
+    size_t moved = (k->n < SHOWN_MAX ? k->n : SHOWN_MAX - 1) - at;
+    memmove(&k->list[at + 1], &k->list[at], moved * sizeof k->list[0]);
+    k->list[at] = f;
+    k->n += k->n < SHOWN_MAX;
+}
+
+static void
+list_newest(const struct file_tree *t, const char *cwd, struct tool_result *ret, struct jw *w)
+{
+    struct newest k = {.n = 0};
+    struct buf path;
+
+    buf_init(&path, BUF_MAX);
+    for (size_t i = 0; i < file_tree_count(t); i++)
+        add_newest(&k, (struct found){file_tree_mtime(t, i), i});
+    for (size_t i = 0; i < k.n; i++) {
+        const char *shown = tool_path_shown(file_tree_path(t, k.list[i].file, &path, NULL), cwd);
+        if (i)
+            buf_addc(&ret->text, '\n');
+        tool_clean_text(&ret->text, str_from(shown));
+        jw_cstr(w, shown);
+    }
+    buf_release(&path);
+}
+
+static void
+write_result(const struct file_tree *t, const char *cwd, int64_t ms, struct tool_result *ret)
+{
+    size_t n = t ? file_tree_count(t) : 0, shown = n < SHOWN_MAX ? n : SHOWN_MAX;
+    bool complete = !t || file_tree_complete(t);
     struct jw w;
 
-    file_list_sort(&s->found);
     jw_init(&w, &ret->data);
     jw_object(&w);
     jw_kint(&w, "durationMs", ms);
     jw_kint(&w, "numFiles", (int64_t)shown);
     jw_key(&w, "filenames");
     jw_array(&w);
-    for (size_t i = 0; i < shown; i++) {
-        const char *path = tool_path_shown(s->found.items[i].path, cwd);
-        if (i)
-            buf_addc(&ret->text, '\n');
-        tool_clean_text(&ret->text, str_from(path));
-        jw_cstr(&w, path);
-    }
+    if (t)
+        list_newest(t, cwd, ret, &w);
     jw_end(&w);
-    jw_kbool(&w, "truncated", shown < s->found.n);
-    jw_kint(&w, "totalMatches", (int64_t)s->found.n);
-    jw_kbool(&w, "countIsComplete", true);
+    jw_kbool(&w, "truncated", shown < n);
+    jw_kint(&w, "totalMatches", (int64_t)n);
+    jw_kbool(&w, "countIsComplete", complete);
     jw_end(&w);
     if (!shown)
         buf_adds(&ret->text, "No files found");
-    if (shown < s->found.n)
-        buf_addf(
-            &ret->text,
-            "\n(Results are truncated: the newest %zu of %zu files. Consider a more specific path "
-            "or pattern.)",
-            shown, s->found.n);
-    snprintf(ret->summary, sizeof ret->summary, "%zu file%s", s->found.n,
-             s->found.n == 1 ? "" : "s");
+    if (shown < n)
+        buf_addf(&ret->text,
+                 "\n(Results are truncated: the newest %zu of %s%zu files. Consider a more "
+                 "specific path "
+                 "or pattern.)",
+                 shown, complete ? "" : "more than ", n);
+    snprintf(ret->summary, sizeof ret->summary, "%zu%s file%s", n, complete ? "" : "+",
+             n == 1 ? "" : "s");
+}
+
+/* The environment may ask for ignored files too. */
+static bool
+env_no_ignore(void)
+{
+    const char *v = getenv("CLAUDE_CODE_GLOB_NO_IGNORE");
+
+    return v && (strcmp(v, "1") == 0 || strcasecmp(v, "true") == 0);
 }
 
 /* Leading folders without wildcards move from the pattern to the root, so that less is walked. Yours. */
@@ -106,41 +137,49 @@ stays_below(const char *root, const char *base)
     return below;
 }
 
-static bool
-walk(struct tool_ctx *ctx, struct search *s, struct str pattern, struct err *err)
+/* NULL and no error text: there is no such folder. */
+static struct file_tree *
+read_tree(struct tool_ctx *ctx, const char *root, struct str pattern, struct err *err)
 {
-    struct glob_walk w = {.root = s->root, .cancel = ctx->cancel, .visit = visit, .user = s};
+    struct name_filter filter = {.n = 0};
+    struct file_tree *t = NULL;
 
-    if (!name_filter_add(&s->filter, pattern, err))
-        return false;
-    if (fs_is_dir(s->root) && !glob_walk(&w))
-        return err_set(err, ERR_CANCELLED, "the search was interrupted");
-    return true;
+    err_clear(err);
+    if (name_filter_add(&filter, pattern, err) && fs_is_dir(root)) {
+        t = file_tree_read(&(struct file_tree_options){.root = root,
+                                                       .no_ignore = env_no_ignore(),
+                                                       .want_mtime = true,
+                                                       .cancel = ctx->cancel,
+                                                       .want = want,
+                                                       .user = &filter});
+        if (!t)
+            err_set(err, ERR_CANCELLED, "the search was interrupted");
+    }
+    name_filter_release(&filter);
+    return t;
 }
 
 static void
 search(struct tool_ctx *ctx, const char *base, struct str pattern, struct tool_result *ret)
 {
-    struct search s = {.root = NULL};
     int64_t start = clock_mono_ms();
     struct str rest = pattern;
+    struct file_tree *t = NULL;
     struct err err;
     char *root = split_pattern(&rest, base);
     /* A pattern that lost its folders is still anchored by them. */
     char *anchored =
         rest.len < pattern.len ? xasprintf("/%.*s", (int)rest.len, rest.ptr) : str_dup(rest);
 
-    s.root = root;
     if (!stays_below(root, base))
         tool_result_fail(ret,
                          "Glob: the pattern leads out of %s; give the folder %s as 'path' instead",
                          base, root);
-    else if (!walk(ctx, &s, str_from(anchored), &err))
+    else if (!(t = read_tree(ctx, root, str_from(anchored), &err)) && err.text[0])
         tool_result_fail(ret, "Glob: %s", err.text);
     else
-        write_result(&s, ctx->cwd, clock_mono_ms() - start, ret);
-    name_filter_release(&s.filter);
-    file_list_release(&s.found);
+        write_result(t, ctx->cwd, clock_mono_ms() - start, ret);
+    file_tree_free(t);
     free(anchored);
     free(root);
 }
@@ -150,9 +189,14 @@ tool_glob_run(struct tool_ctx *ctx, const struct cJSON *input, struct tool_resul
 {
     char *base = tool_path_arg(ctx, input, "path");
     struct str pattern = tool_arg_str(input, "pattern");
+    char *expanded = NULL;
 
     if (!base)
         base = xstrdup(ctx->cwd);
+    if (str_starts(pattern, "~/")) {
+        expanded = xasprintf("%s%.*s", ctx->home, (int)pattern.len - 1, pattern.ptr + 1);
+        pattern = str_from(expanded);
+    }
     if (!pattern.len)
         tool_result_fail(ret, "Glob: 'pattern' must not be empty");
     else if (!fs_exists(base))
@@ -161,6 +205,7 @@ tool_glob_run(struct tool_ctx *ctx, const struct cJSON *input, struct tool_resul
         tool_result_fail(ret, "Glob: 'path' must be a folder, and %s is none", base);
     else
         search(ctx, base, pattern, ret);
+    free(expanded);
     free(base);
 }
 

@@ -11,7 +11,7 @@
 #include "tools/grep_types.h"
 #include "tools/missing.h"
 
-enum { DEFAULT_LIMIT = 250, CONTEXT_MAX = 1000, TOO_HARD_NAMED = 3 };
+enum { DEFAULT_LIMIT = 250, CONTEXT_MAX = 1000, TOO_HARD_NAMED = 3, OUTPUT_MAX = 4 << 20 };
 
 struct grep {
     struct tool_ctx *ctx;
@@ -19,8 +19,12 @@ struct grep {
     struct grep_options options;
     struct name_filter names, types;
     size_t limit, offset; /* limit 0: no bound */
-    struct buf text;      /* content and count lines, before offset and limit */
-    size_t lines, matches, files;
+    struct buf text;      /* content and count lines that are shown */
+    size_t seen, shown;   /* lines found so far, lines in text */
+    bool gap;             /* the next line begins a group */
+    bool more, cut;       /* there are lines past the limit; past OUTPUT_MAX */
+    bool complete;        /* all files were looked at */
+    size_t matches, files;
     struct file_list found; /* files mode */
     struct buf too_hard;
     size_t n_too_hard;
@@ -50,20 +54,42 @@ size_arg(const struct cJSON *input, const char *key, size_t fallback, size_t max
     return v < 0 ? 0 : (uint64_t)v > max ? max : (size_t)v;
 }
 
+/* "*.c,*.h" is a list as "*.c *.h" is; a comma in braces or after a backslash is not one. Yours. */
+static char *
+split_commas(struct str globs)
+{
+    char *list = str_dup(globs);
+    int depth = 0;
+
+    for (char *p = list; *p; p++) {
+        if (*p == '\\' && p[1])
+            p++;
+        else if (*p == '{')
+            depth++;
+        else if (*p == '}' && depth)
+            depth--;
+        else if (*p == ',' && !depth)
+            *p = ' ';
+    }
+    return list;
+}
+
 static bool
 read_filters(struct grep *g, const struct cJSON *input, struct err *err)
 {
-    struct str rest = tool_arg_str(input, "glob"), one;
+    struct str one;
+    char *globs = split_commas(tool_arg_str(input, "glob"));
+    struct str rest = str_from(globs);
+    bool ok = true;
     const char *types = grep_type_patterns(tool_arg_str(input, "type"));
     struct str type_rest = str_from(types);
 
-    while (rest.len && str_split(&rest, ' ', &one))
-        if (one.len && !name_filter_add(&g->names, one, err))
-            return false;
-    while (types && str_split(&type_rest, ' ', &one))
-        if (!name_filter_add(&g->types, one, err))
-            return false;
-    return true;
+    while (ok && rest.len && str_split(&rest, ' ', &one))
+        ok = !one.len || name_filter_add(&g->names, one, err);
+    while (ok && types && str_split(&type_rest, ' ', &one))
+        ok = name_filter_add(&g->types, one, err);
+    free(globs);
+    return ok;
 }
 
 static enum grep_mode
@@ -96,12 +122,38 @@ read_options(struct grep *g, const struct cJSON *input)
     g->options.cancel = g->ctx->cancel;
 }
 
+/* Puts lines offset .. offset + limit of all there are into the text; a "\0" line stands between groups. */
+static void
+add_lines(struct grep *g, struct str text)
+{
+    struct str line;
+
+    while (text.len && str_split(&text, '\n', &line)) {
+        if (line.len == 1 && line.ptr[0] == '\0') {
+            g->gap = true;
+            continue;
+        }
+        if (g->seen++ < g->offset)
+            continue;
+        g->more |= g->limit && g->shown == g->limit;
+        if (g->more || g->text.len + line.len + 8 > OUTPUT_MAX) {
+            g->cut |= !g->more;
+            return;
+        }
+        if (g->text.len)
+            buf_adds(&g->text, g->gap ? "\n--\n" : "\n");
+        g->gap = false;
+        buf_add_str(&g->text, line);
+        g->shown++;
+    }
+}
+
+/* What a search found in a file, in order. */
 static bool
 take(void *user, const char *path, const struct grep_hits *hits)
 {
     struct grep *g = user;
     const char *shown = tool_path_shown(path, g->ctx->cwd);
-    bool context = g->options.before || g->options.after;
 
     if (hits->too_hard && g->n_too_hard++ < TOO_HARD_NAMED)
         buf_addf(&g->too_hard, "%s%s", g->too_hard.len ? ", " : "", shown);
@@ -112,43 +164,20 @@ take(void *user, const char *path, const struct grep_hits *hits)
     if (g->options.mode == GREP_FILES) {
         file_list_add(&g->found, "/", path, hits->mtime_ns);
     } else if (g->options.mode == GREP_COUNT) {
-        buf_addf(&g->text, "%s:%zu\n", shown, hits->matches);
-        g->lines++;
+        struct buf line;
+        buf_init(&line, BUF_MAX);
+        tool_clean_text(&line, str_from(shown));
+        buf_addf(&line, ":%zu\n", hits->matches);
+        add_lines(g, buf_str(&line));
+        buf_release(&line);
     } else {
-        if (context && g->text.len)
-            buf_adds(&g->text, "--\n");
-        buf_add_str(&g->text, buf_str(&hits->text));
-        g->lines += hits->lines;
+        g->gap = g->options.before || g->options.after;
+        if (g->seen + hits->lines > g->offset)
+            add_lines(g, buf_str(&hits->text));
+        else
+            g->seen += hits->lines;
     }
-    return !buf_full(&g->text) && !(g->options.mode == GREP_CONTENT && g->options.max_lines &&
-                                    g->lines >= g->options.max_lines);
-}
-
-/* Lines offset .. offset + limit of the text; true when there are more. */
-static bool
-cut_lines(const struct grep *g, struct str text, struct buf *out)
-{
-    struct str line;
-    size_t n = 0, shown = 0;
-
-    if (text.len && text.ptr[text.len - 1] == '\n')
-        text.len--;
-    while (text.len && str_split(&text, '\n', &line)) {
-        if (str_is(line, "--")) { /* between groups; does not count */
-            if (shown)
-                buf_adds(out, "\n--");
-            continue;
-        }
-        if (n++ < g->offset)
-            continue;
-        if (g->limit && shown == g->limit)
-            return true;
-        if (out->len)
-            buf_addc(out, '\n');
-        buf_add_str(out, line);
-        shown++;
-    }
-    return false;
+    return g->options.mode != GREP_CONTENT || !(g->more || g->cut);
 }
 
 static void
@@ -197,31 +226,28 @@ write_files(struct grep *g, struct jw *w)
 static void
 write_lines(struct grep *g, struct jw *w)
 {
-    struct buf content;
-    bool count = g->options.mode == GREP_COUNT, more;
+    bool count = g->options.mode == GREP_COUNT;
+    struct buf *out = &g->ret->text;
 
-    buf_init(&content, BUF_MAX);
-    more = cut_lines(g, buf_str(&g->text), &content);
-    if (!content.len)
-        buf_adds(&g->ret->text, "No matches found");
-    buf_add_str(&g->ret->text, buf_str(&content));
-    if (more)
-        buf_addf(&g->ret->text,
+    if (!g->shown)
+        buf_adds(out, g->seen ? "No lines at this offset" : "No matches found");
+    buf_add_str(out, buf_str(&g->text));
+    if (g->more)
+        buf_addf(out,
                  "\n\n[Showing %zu lines from offset %zu; more follow. Go on with offset %zu.]",
                  g->limit, g->offset, g->offset + g->limit);
-    if (count && content.len)
-        buf_addf(&g->ret->text, "\n\nFound %zu total occurrence%s across %zu file%s.", g->matches,
+    if (count && g->shown)
+        buf_addf(out, "\n\nFound %zu total occurrence%s across %zu file%s.", g->matches,
                  g->matches == 1 ? "" : "s", g->files, g->files == 1 ? "" : "s");
     snprintf(g->ret->summary, sizeof g->ret->summary, "%zu%s match%s in %zu file%s", g->matches,
-             more && !count ? "+" : "", g->matches == 1 ? "" : "es", g->files,
+             (g->more || g->cut) && !count ? "+" : "", g->matches == 1 ? "" : "es", g->files,
              g->files == 1 ? "" : "s");
     jw_key(w, "filenames");
     jw_array(w);
     jw_end(w);
     jw_kint(w, "numFiles", (int64_t)g->files);
-    jw_kstr(w, "content", buf_str(&content));
-    jw_kint(w, count ? "numMatches" : "numLines", (int64_t)(count ? g->matches : g->lines));
-    buf_release(&content);
+    jw_kstr(w, "content", buf_str(&g->text));
+    jw_kint(w, count ? "numMatches" : "numLines", (int64_t)(count ? g->matches : g->shown));
 }
 
 static void
@@ -249,8 +275,13 @@ write_result(struct grep *g)
             "here. Use a simpler pattern.]",
             g->n_too_hard, g->n_too_hard == 1 ? "" : "s", buf_cstr(&g->too_hard),
             g->n_too_hard > TOO_HARD_NAMED ? ", ..." : "");
-    if (buf_full(&g->text))
-        buf_adds(&g->ret->text, "\n\n[The output was too large to be kept whole.]");
+    if (g->cut)
+        buf_addf(&g->ret->text,
+                 "\n\n[Cut at %d MB. Use a narrower pattern, path or glob, or head_limit.]",
+                 OUTPUT_MAX >> 20);
+    if (!g->complete)
+        buf_adds(&g->ret->text,
+                 "\n\n[There are more files than are searched: give a 'path' below.]");
 }
 
 static void
@@ -269,7 +300,7 @@ search(struct grep *g, const char *root, bool is_file)
     };
 
     g->options.show_name = !is_file;
-    if (grep_run(&run))
+    if (grep_run(&run, &g->complete))
         write_result(g);
     else
         tool_result_fail(g->ret, "The search was interrupted.");
@@ -279,7 +310,7 @@ static void
 grep_init(struct grep *g, struct tool_ctx *ctx, struct tool_result *ret)
 {
     *g = (struct grep){.ctx = ctx, .ret = ret};
-    buf_init(&g->text, BUF_MAX);
+    buf_init(&g->text, OUTPUT_MAX);
     buf_init(&g->too_hard, 4096);
 }
 

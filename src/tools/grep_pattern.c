@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/grep_literal.h"
+#include "tools/grep_find.h"
 
 enum { MATCH_LIMIT = 1000000, JIT_STACK_MAX = 1 << 20, PATTERN_MAX = 100000 };
 
 struct grep_pattern {
     pcre2_code *bytes, *utf;
+    bool bytes_jit, utf_jit;
     bool by_line;
-    struct buf literal;
+    struct literals literals;
+    struct grep_finder finder;
+    enum grep_finder_text finder_text;
 };
 
 struct grep_matcher {
@@ -23,7 +26,7 @@ struct grep_matcher {
 };
 
 static pcre2_code *
-compile(struct str pattern, uint32_t options, struct err *err)
+compile(struct str pattern, uint32_t options, bool *ret_jit, struct err *err)
 {
     pcre2_compile_context *cc = pcre2_compile_context_create(NULL);
     int code;
@@ -36,7 +39,8 @@ compile(struct str pattern, uint32_t options, struct err *err)
         pcre2_compile((PCRE2_SPTR)pattern.ptr, pattern.len, options, &code, &offset, cc);
     pcre2_compile_context_free(cc);
     if (c) {
-        pcre2_jit_compile(c, PCRE2_JIT_COMPLETE); /* without JIT it is slower and no less right */
+        /* without JIT it is slower and no less right */
+        *ret_jit = pcre2_jit_compile(c, PCRE2_JIT_COMPLETE) == 0;
         return c;
     }
     PCRE2_UCHAR text[200] = "unknown error";
@@ -68,6 +72,23 @@ looks_around(struct str p)
     return false;
 }
 
+/* Beyond ASCII, 's' and 'k' without case are also the long s and the Kelvin sign; a literal beyond ASCII stands for a character, which
+ * is other bytes in latin-1. */
+static enum grep_finder_text
+finder_text(const struct literals *l, bool fold)
+{
+    enum grep_finder_text text = GREP_FINDS_IN_BYTES;
+
+    for (size_t i = 0; i < l->n; i++) {
+        struct str s = buf_str(&l->text[i]);
+        if (fold && (str_find(s, 's', 0) != (size_t)-1 || str_find(s, 'k', 0) != (size_t)-1))
+            return GREP_FINDS_IN_ASCII;
+        if (!grep_is_ascii(s))
+            text = GREP_FINDS_IN_UTF8;
+    }
+    return text;
+}
+
 struct grep_pattern *
 grep_pattern_new(struct str pattern, bool ignore_case, bool multiline, struct err *err)
 {
@@ -79,17 +100,18 @@ grep_pattern_new(struct str pattern, bool ignore_case, bool multiline, struct er
         return NULL;
     }
     p = xcalloc(1, sizeof *p);
-    buf_init(&p->literal, 1000);
-    if (!ignore_case && !multiline)
-        grep_required_literal(pattern, &p->literal);
+    grep_required_literals(pattern, ignore_case, &p->literals);
+    if (p->literals.n)
+        grep_finder_init(&p->finder, &p->literals, ignore_case);
+    p->finder_text = finder_text(&p->literals, ignore_case);
     if (ignore_case)
         options |= PCRE2_CASELESS;
     if (multiline)
         options |= PCRE2_DOTALL;
     p->by_line = !multiline && looks_around(pattern);
-    p->utf = compile(pattern, options | PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF, err);
+    p->utf = compile(pattern, options | PCRE2_UTF | PCRE2_UCP, &p->utf_jit, err);
     if (p->utf && grep_is_ascii(pattern))
-        p->bytes = compile(pattern, options, NULL);
+        p->bytes = compile(pattern, options, &p->bytes_jit, NULL);
     if (p->utf)
         return p;
     grep_pattern_free(p);
@@ -103,7 +125,7 @@ grep_pattern_free(struct grep_pattern *p)
         return;
     pcre2_code_free(p->bytes);
     pcre2_code_free(p->utf);
-    buf_release(&p->literal);
+    grep_literals_release(&p->literals);
     free(p);
 }
 
@@ -113,10 +135,22 @@ grep_pattern_by_line(const struct grep_pattern *p)
     return p->by_line;
 }
 
-struct str
-grep_pattern_literal(const struct grep_pattern *p)
+const struct grep_finder *
+grep_pattern_finder(const struct grep_pattern *p)
 {
-    return buf_str(&p->literal);
+    return p->literals.n ? &p->finder : NULL;
+}
+
+enum grep_finder_text
+grep_pattern_finder_text(const struct grep_pattern *p)
+{
+    return p->finder_text;
+}
+
+bool
+grep_pattern_exact(const struct grep_pattern *p)
+{
+    return p->literals.exact;
 }
 
 struct grep_matcher *
@@ -151,9 +185,12 @@ enum grep_found
 grep_match(struct grep_matcher *m, struct str s, size_t from, bool ascii, size_t *ret_start,
            size_t *ret_end)
 {
-    const pcre2_code *code = ascii && m->p->bytes ? m->p->bytes : m->p->utf;
-    const char *text = s.ptr ? s.ptr : "";
-    int rc = pcre2_match(code, (PCRE2_SPTR)text, s.len, from, 0, m->data, m->context);
+    bool bytes = ascii && m->p->bytes;
+    const pcre2_code *code = bytes ? m->p->bytes : m->p->utf;
+    PCRE2_SPTR text = (PCRE2_SPTR)(s.ptr ? s.ptr : "");
+    bool jit = bytes ? m->p->bytes_jit : m->p->utf_jit;
+    int rc = jit ? pcre2_jit_match(code, text, s.len, from, 0, m->data, m->context)
+                 : pcre2_match(code, text, s.len, from, PCRE2_NO_UTF_CHECK, m->data, m->context);
 
     if (rc == PCRE2_ERROR_NOMATCH)
         return GREP_NONE;

@@ -1,142 +1,258 @@
 #include "tools/grep_run.h"
 
+#include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/glob.h"
+#include "base/file_tree.h"
 #include "tools/args.h"
 
-enum { BATCH = 1024, MAX_THREADS = 4, ALONE = 8 /* so few files are not worth a thread */ };
+/* CHUNK files are taken up at a time; RING chunks or HELD_MAX bytes of lines may wait for the ones before them. */
+enum { CHUNK = 16, RING = 64, HELD_MAX = 4 << 20, THREADS_MAX = 8, ALONE = CHUNK };
 
-struct paths {
-    const struct grep_run *r;
-    char **list;
-    size_t n, cap;
-};
-
-/* One batch: workers take the next index until none is left. */
-struct batch {
-    const struct grep_run *r;
-    char **paths;
-    struct grep_hits *hits;
+struct chunk {
+    bool done;
     size_t n;
-    atomic_size_t next;
+    struct grep_hits hits[CHUNK];
 };
 
-struct thread {
-    pthread_t id;
-    struct batch *batch;
-    struct grep_worker *worker;
+struct run {
+    const struct grep_run *r;
+    struct file_tree *tree;
+    size_t n_chunks;
+    struct buf path;      /* of whoever is taking */
+    pthread_mutex_t lock; /* guards the rest; a chunk that is not done belongs to its searcher */
+    pthread_cond_t changed;
+    size_t next, taken; /* chunks begun; chunks handed on */
+    size_t held;        /* bytes of lines in done chunks */
+    bool taking, stop;
+    struct chunk ring[RING];
+};
+
+/* What one thread keeps: the folder of the last file stays open for the next. */
+struct searcher {
+    struct run *run;
+    struct grep_worker worker;
+    const char *folder;
+    int dir_fd;
+    size_t file;
+    struct buf path;
 };
 
 static bool
-visit(void *user, const char *rel, bool is_dir)
+want(void *user, struct str rel)
 {
-    struct paths *p = user;
-    const struct grep_run *r = p->r;
+    const struct grep_run *r = user;
 
-    if (is_dir || (r->names && !name_filter_match(r->names, str_from(rel))) ||
-        (r->types && !name_filter_match(r->types, str_from(rel))))
-        return true;
-    ARRAY_GROW(p->list, p->n, p->cap);
-    p->list[p->n++] = fs_join(r->root, rel);
+    return (!r->names || name_filter_match(r->names, rel)) &&
+           (!r->types || name_filter_match(r->types, rel));
+}
+
+static const char *
+shown_of(void *user)
+{
+    struct searcher *s = user;
+
+    return tool_path_shown(file_tree_path(s->run->tree, s->file, &s->path, NULL), s->run->r->cwd);
+}
+
+static void
+enter_folder(struct searcher *s, const char *folder, const char *name)
+{
+    if (s->folder == folder)
+        return;
+    if (s->dir_fd >= 0)
+        close(s->dir_fd);
+    const char *path = file_tree_path(s->run->tree, s->file, &s->path, NULL);
+    buf_truncate(&s->path, s->path.len - strlen(name));
+    s->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    s->folder = folder;
+}
+
+static void
+search_file(struct searcher *s, size_t i, struct grep_hits *ret)
+{
+    const char *folder, *name;
+
+    s->file = i;
+    file_tree_entry(s->run->tree, i, &folder, &name);
+    enter_folder(s, folder, name);
+    const struct grep_target t = {.dir_fd = s->dir_fd, .name = name, .shown = shown_of, .user = s};
+    *ret = (struct grep_hits){.lines = 0};
+    if (s->dir_fd >= 0)
+        grep_file(&s->worker, &t, ret);
+}
+
+/* The bytes of lines that wait. */
+static size_t
+search_chunk(struct searcher *s, size_t number, struct chunk *c)
+{
+    size_t first = number * CHUNK, left = file_tree_count(s->run->tree) - first, bytes = 0;
+
+    c->n = left < CHUNK ? left : CHUNK;
+    for (size_t i = 0; i < c->n; i++) {
+        if (cancel_fired(s->run->r->cancel) != CANCEL_NONE)
+            c->hits[i] = (struct grep_hits){.lines = 0};
+        else
+            search_file(s, first + i, &c->hits[i]);
+        bytes += c->hits[i].text.cap;
+    }
+    return bytes;
+}
+
+static void
+release_hits(struct chunk *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        buf_release(&c->hits[i].text);
+    c->n = 0;
+}
+
+/* Hands one chunk on; false: enough. */
+static bool
+take_chunk(struct run *k, size_t number, struct chunk *c)
+{
+    const struct grep_run *r = k->r;
+    bool go = cancel_fired(r->cancel) == CANCEL_NONE;
+
+    for (size_t i = 0; i < c->n && go; i++)
+        if (c->hits[i].matches || c->hits[i].too_hard)
+            go = r->take(r->user, file_tree_path(k->tree, number * CHUNK + i, &k->path, NULL),
+                         &c->hits[i]);
+    release_hits(c);
+    return go;
+}
+
+/* Under the lock: whoever finds the next chunk done, and nobody at it, hands on what is done. */
+static void
+take_done(struct run *k)
+{
+    if (k->taking)
+        return;
+    k->taking = true;
+    while (!k->stop && k->taken < k->next && k->ring[k->taken % RING].done) {
+        struct chunk *c = &k->ring[k->taken % RING];
+        size_t bytes = 0;
+        for (size_t i = 0; i < c->n; i++)
+            bytes += c->hits[i].text.cap;
+        pthread_mutex_unlock(&k->lock);
+        bool go = take_chunk(k, k->taken, c);
+        pthread_mutex_lock(&k->lock);
+        c->done = false;
+        k->held -= bytes;
+        k->taken++;
+        k->stop |= !go;
+        pthread_cond_broadcast(&k->changed);
+    }
+    k->taking = false;
+}
+
+/* Under the lock: waits until a chunk may be begun; false: there is none. */
+static bool
+next_chunk(struct run *k, size_t *ret)
+{
+    while (!k->stop && k->next < k->n_chunks && k->next != k->taken &&
+           (k->next - k->taken >= RING || k->held > HELD_MAX))
+        pthread_cond_wait(&k->changed, &k->lock);
+    if (k->stop || k->next >= k->n_chunks)
+        return false;
+    *ret = k->next++;
     return true;
 }
 
 static void *
 work(void *arg)
 {
-    struct thread *t = arg;
-    struct batch *b = t->batch;
-    size_t i;
+    struct run *k = arg;
+    struct searcher s = {.run = k, .dir_fd = -1};
+    size_t number;
 
-    while ((i = atomic_fetch_add(&b->next, 1)) < b->n && cancel_fired(b->r->cancel) == CANCEL_NONE)
-        grep_file(t->worker, b->paths[i], tool_path_shown(b->paths[i], b->r->cwd), &b->hits[i]);
+    grep_worker_init(&s.worker, k->r->options);
+    buf_init(&s.path, BUF_MAX);
+    pthread_mutex_lock(&k->lock);
+    while (next_chunk(k, &number)) {
+        struct chunk *c = &k->ring[number % RING];
+        pthread_mutex_unlock(&k->lock);
+        size_t bytes = search_chunk(&s, number, c);
+        pthread_mutex_lock(&k->lock);
+        c->done = true;
+        k->held += bytes;
+        take_done(k);
+    }
+    pthread_mutex_unlock(&k->lock);
+    if (s.dir_fd >= 0)
+        close(s.dir_fd);
+    buf_release(&s.path);
+    grep_worker_release(&s.worker);
     return NULL;
 }
 
 static void
-search_batch(struct batch *b, struct grep_worker *workers, size_t n_workers)
+search_tree(const struct grep_run *r, struct file_tree *tree)
 {
-    struct thread threads[MAX_THREADS];
-    size_t started = 1;
+    pthread_t ids[THREADS_MAX];
+    unsigned n = file_tree_threads(), started = 0;
+    struct run *k = xcalloc(1, sizeof *k);
 
-    atomic_init(&b->next, 0);
-    for (size_t i = 0; i < n_workers; i++)
-        threads[i] = (struct thread){.batch = b, .worker = &workers[i]};
-    for (; started < n_workers && b->n > ALONE; started++)
-        if (pthread_create(&threads[started].id, NULL, work, &threads[started]) != 0)
-            break;
-    work(&threads[0]);
-    while (--started > 0)
-        pthread_join(threads[started].id, NULL);
+    k->r = r;
+    k->tree = tree;
+    k->n_chunks = (file_tree_count(tree) + CHUNK - 1) / CHUNK;
+    buf_init(&k->path, BUF_MAX);
+    pthread_mutex_init(&k->lock, NULL);
+    pthread_cond_init(&k->changed, NULL);
+    if (file_tree_count(tree) > ALONE)
+        while (started + 1 < n && pthread_create(&ids[started], NULL, work, k) == 0)
+            started++;
+    work(k);
+    while (started > 0)
+        pthread_join(ids[--started], NULL);
+    for (size_t i = 0; i < RING; i++)
+        release_hits(&k->ring[i]);
+    pthread_cond_destroy(&k->changed);
+    pthread_mutex_destroy(&k->lock);
+    buf_release(&k->path);
+    free(k);
 }
 
-static size_t
-thread_count(void)
+static const char *
+shown_alone(void *user)
 {
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct grep_run *r = user;
 
-    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (size_t)n;
-}
-
-/* Hands the batch's outcomes on; false: enough or cancelled. */
-static bool
-take_batch(struct batch *b)
-{
-    bool go = cancel_fired(b->r->cancel) == CANCEL_NONE;
-
-    for (size_t i = 0; i < b->n; i++) {
-        if (go && (b->hits[i].matches || b->hits[i].too_hard))
-            go = b->r->take(b->r->user, b->paths[i], &b->hits[i]);
-        buf_release(&b->hits[i].text);
-    }
-    return go;
+    return tool_path_shown(r->root, r->cwd);
 }
 
 static void
-search_paths(const struct grep_run *r, const struct paths *p)
+search_alone(const struct grep_run *r)
 {
-    struct grep_worker workers[MAX_THREADS];
-    size_t n_workers = p->n > ALONE ? thread_count() : 1;
-    struct grep_hits *hits = xcalloc(BATCH, sizeof *hits);
-    bool go = true;
+    struct grep_worker w;
+    struct grep_hits hits;
+    const struct grep_target t = {
+        .dir_fd = AT_FDCWD, .name = r->root, .shown = shown_alone, .user = (void *)r};
 
-    for (size_t i = 0; i < n_workers; i++)
-        grep_worker_init(&workers[i], r->options);
-    for (size_t at = 0; at < p->n && go; at += BATCH) {
-        struct batch b = {.r = r, .paths = p->list + at, .hits = hits};
-        b.n = p->n - at < BATCH ? p->n - at : BATCH;
-        for (size_t i = 0; i < b.n; i++)
-            hits[i] = (struct grep_hits){.lines = 0};
-        search_batch(&b, workers, n_workers);
-        go = take_batch(&b);
-    }
-    for (size_t i = 0; i < n_workers; i++)
-        grep_worker_release(&workers[i]);
-    free(hits);
+    grep_worker_init(&w, r->options);
+    grep_file(&w, &t, &hits);
+    if ((hits.matches || hits.too_hard) && cancel_fired(r->cancel) == CANCEL_NONE)
+        r->take(r->user, r->root, &hits);
+    buf_release(&hits.text);
+    grep_worker_release(&w);
 }
 
 bool
-grep_run(const struct grep_run *r)
+grep_run(const struct grep_run *r, bool *ret_complete)
 {
-    struct paths p = {.r = r};
-    struct glob_walk w = {.root = r->root, .cancel = r->cancel, .visit = visit, .user = &p};
-    bool walked = true;
+    const struct file_tree_options o = {
+        .root = r->root, .no_links = true, .cancel = r->cancel, .want = want, .user = (void *)r};
+    struct file_tree *tree = r->is_file ? NULL : file_tree_read(&o);
 
-    if (r->is_file) {
-        ARRAY_GROW(p.list, p.n, p.cap);
-        p.list[p.n++] = xstrdup(r->root);
-    } else {
-        walked = glob_walk(&w);
-    }
-    if (walked)
-        search_paths(r, &p);
-    for (size_t i = 0; i < p.n; i++)
-        free(p.list[i]);
-    free(p.list);
-    return walked && cancel_fired(r->cancel) == CANCEL_NONE;
+    if (ret_complete)
+        *ret_complete = !tree || file_tree_complete(tree);
+    if (r->is_file)
+        search_alone(r);
+    else if (tree)
+        search_tree(r, tree);
+    file_tree_free(tree);
+    return cancel_fired(r->cancel) == CANCEL_NONE;
 }

@@ -1,7 +1,8 @@
 #pragma once
 /*
- * A search over many files: the walk gives a list, files are searched in batches on a few threads, and the outcomes go to `take` in
- * the order of the list, on the caller's thread.
+ * A search over many files: the folders are read on several threads, then the files are searched, a few at a time on each thread, and the
+ * outcomes go to `take` in the order of the walk. What waits for its turn is bounded, so that a search which stops early has not
+ * looked far beyond, and gives the same whatever the threads did.
  */
 #include "tools/grep_file.h"
 #include "tools/name_filter.h"
@@ -13,9 +14,9 @@ struct grep_run {
     const struct name_filter *names, *types; /* both must match; may be NULL */
     const struct grep_options *options;
     struct cancel *cancel;
-    /* False: enough. hits belong to the run. */
+    /* False: enough. hits belong to the run. Never called twice at a time, but from any of the run's threads. */
     bool (*take)(void *user, const char *path, const struct grep_hits *hits);
     void *user;
 };
-/* False: cancelled. */
-bool grep_run(const struct grep_run *r);
+/* False: cancelled. *ret_complete (may be NULL): false when there were more files than are looked at. */
+bool grep_run(const struct grep_run *r, bool *ret_complete);

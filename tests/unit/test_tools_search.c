@@ -197,23 +197,45 @@ test_grep_literal(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
-        {"[a-z]+ing\\b", "ing"}, {"foo.*barbaz", "barbaz"},
-        {"abcd?ef", "abc"},      {"abc(d|e)", "abc"},
-        {"abc|def", ""},         {"ab", ""},
-        {"(?i)abcdef", ""},      {"abc{2}", ""},
-        {"a\\.bcd+", "a.bcd"},   {"\\Qabc", ""},
-        {"x[]abc]yzw", "yzw"},   {"plain", ""},
-        {"x.(abc)?", ""},        {"[[:alpha:]]abcd", ""},
-        {"fooé*bar", "foo"},     {"(?!abc)def", ""},
+        {"[a-z]+ing\\b", "ing"},
+        {"foo.*barbaz", "barbaz"},
+        {"abcd?ef", "abc"},
+        {"abc(d|e)", "abc"},
+        {"abc|def", "=abc,def"},
+        {"ab", "=ab"},
+        {"a", ""},
+        {"(?i)abcdef", ""},
+        {"abc{2}", "ab"},
+        {"a\\.bcd+", "a.bcd"},
+        {"\\Qabc", ""},
+        {"x[]abc]yzw", "yzw"},
+        {"plain\\(", "=plain("},
+        {"x.(abc)?", ""},
+        {"x(abc|de)+y", "abc,de"},
+        {"(abc|d)y", ""},
+        {"(?:abc|def){0,2}gh", "gh"},
+        {"\\b(foo|bar)\\b", "foo,bar"},
+        {"(one(two|three))\\(", "one"},
+        {"abc|", ""},
+        {"abc|d*", ""},
+        {"(abc", ""},
+        {"a1|b2|c3|d4|e5|f6|g7|h8|i9", ""},
+        {"[[:alpha:]]abcd", ""},
+        {"fooé*bar", "foo"},
+        {"(?!abc)def", ""},
         {"\\d+abc\\x41", ""},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct literals l;
         struct buf out;
         buf_init(&out, BUF_MAX);
-        grep_required_literal(str_from(rows[i][0]), &out);
+        grep_required_literals(str_from(rows[i][0]), false, &l);
+        for (size_t k = 0; k < l.n; k++)
+            buf_addf(&out, "%s%s", k ? "," : l.exact ? "=" : "", buf_cstr(&l.text[k]));
         if (strcmp(buf_cstr(&out), rows[i][1]) != 0)
             fail_msg("'%s' gives '%s', not '%s'", rows[i][0], buf_cstr(&out), rows[i][1]);
+        grep_literals_release(&l);
         buf_release(&out);
     }
     struct bench b;
