@@ -74,6 +74,9 @@ size_t config_unknown(const struct config *c, const struct config_problem **ret)
  * Makes the file (0600) and folder when missing. A value that is there already is a success. */
 bool config_add_to_list(const char *file, const char *path, const char *value,
                         struct err *err) MUST_CHECK;
+/* Takes the first such value out of the list again, every other byte stays. One that is not there is an error. */
+bool config_remove_from_list(const char *file, const char *path, const char *value,
+                             struct err *err) MUST_CHECK;
 
 /* $YARE_CONFIG_DIR or $XDG_CONFIG_HOME/yare or ~/.config/yare; likewise the data folder. Yours. */
 char *config_dir(void);

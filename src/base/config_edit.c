@@ -124,26 +124,75 @@ read_fresh(const char *file, struct buf *text, struct cJSON **ret, struct err *e
     return *ret || err_wrap(err, "'%s' is left as it is", file);
 }
 
+/* What is written in place of the file's text; an empty `out` leaves it as it is. */
+typedef bool (*change_fn)(struct str text, const struct cJSON *tree, const char *file,
+                          const char *path, const char *value, struct buf *out, struct err *err);
+
 static bool
-add_locked(const char *file, const char *path, const char *value, struct err *err)
+add_value(struct str text, const struct cJSON *tree, const char *file, const char *path,
+          const char *value, struct buf *out, struct err *err)
+{
+    return has_value(json_at(tree, path), value) || (edit(text, file, path, value, out, err) &&
+                                                     verify(buf_str(out), file, path, value, err));
+}
+
+/* Cuts the element that begins at `from` with the comma that goes with it: the one after it, or the one before the last. */
+static void
+cut(struct str text, size_t before, size_t from, struct buf *out)
+{
+    size_t end = json_skip_value(text, from), next = json_skip_blanks(text, end);
+    bool more = next < text.len && text.ptr[next] == ',';
+    buf_add_str(out, str_sub(text, 0, more ? from : before));
+    size_t rest = more ? json_skip_blanks(text, next + 1) : end;
+    buf_add_str(out, str_sub(text, rest, text.len));
+}
+
+static bool
+remove_value(struct str text, const struct cJSON *tree, const char *file, const char *path,
+             const char *value, struct buf *out, struct err *err)
+{
+    const struct cJSON *list = json_at(tree, path);
+    if (!json_is_array(list) || !has_value(list, value))
+        return err_set(err, ERR_INVALID, "'%s' is not in '%s' of '%s'", value, path, file);
+    size_t open = config_find_path(text, path), before = open + 1;
+    size_t at = json_skip_blanks(text, open + 1);
+    for (const struct cJSON *e = json_first(list); e; e = json_next(e)) {
+        if (str_is(json_value_str(e), value)) {
+            cut(text, before, at, out);
+            break;
+        }
+        before = json_skip_value(text, at);
+        at = json_skip_blanks(text, json_skip_blanks(text, before) + 1);
+    }
+    struct cJSON *after = json_parse(buf_str(out), err);
+    bool ok = after && json_len(json_at(after, path)) + 1 == json_len(list);
+    if (after && !ok)
+        err_set(err, ERR_INVALID, "'%s' in '%s' could not be cut out: mend it by hand", value,
+                file);
+    json_free(after);
+    return ok;
+}
+
+static bool
+change_locked(change_fn change, const char *file, const char *path, const char *value,
+              struct err *err)
 {
     struct buf text, out;
     struct cJSON *tree = NULL;
     buf_init(&text, FILE_MAX + 1);
     buf_init(&out, BUF_MAX);
-    bool ok = read_fresh(file, &text, &tree, err);
-    if (ok && !has_value(json_at(tree, path), value))
-        ok = edit(buf_str(&text), file, path, value, &out, err) &&
-             verify(buf_str(&out), file, path, value, err) &&
-             fs_write_atomic(file, buf_str(&out), 0600, err);
+    bool ok = read_fresh(file, &text, &tree, err) &&
+              change(buf_str(&text), tree, file, path, value, &out, err) &&
+              (!out.len || fs_write_atomic(file, buf_str(&out), 0600, err));
     json_free(tree);
     buf_release(&text);
     buf_release(&out);
     return ok;
 }
 
-bool
-config_add_to_list(const char *file, const char *path, const char *value, struct err *err)
+static bool
+change_file(change_fn change, const char *file, const char *path, const char *value,
+            struct err *err)
 {
     char *dir = fs_dirname(file), *lock = NULL;
     bool ok = fs_mkdirs(dir, 0700, err);
@@ -151,11 +200,23 @@ config_add_to_list(const char *file, const char *path, const char *value, struct
         /* Beside the file, which is replaced by each write and so cannot carry the lock itself. */
         lock = fs_join(dir, ".settings.lock");
         int fd = fs_lock(lock, LOCK_TIMEOUT_MS, err);
-        ok = fd >= 0 && add_locked(file, path, value, err);
+        ok = fd >= 0 && change_locked(change, file, path, value, err);
         if (fd >= 0)
             close(fd);
     }
     free(lock);
     free(dir);
     return ok;
+}
+
+bool
+config_add_to_list(const char *file, const char *path, const char *value, struct err *err)
+{
+    return change_file(add_value, file, path, value, err);
+}
+
+bool
+config_remove_from_list(const char *file, const char *path, const char *value, struct err *err)
+{
+    return change_file(remove_value, file, path, value, err);
 }

@@ -57,6 +57,7 @@ static const struct key {
     {"subagentStatusLine", OBJECT},
     {"fileSuggestion", OBJECT},
     {"theme", STR_},
+    {"notify", STR_},
     {"tui", ANY},
     {"viewMode", STR_},
     {"verbose", BOOL_},

@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "engine/command_session.h"
 #include "engine/context.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/permit.h"
+#include "engine/query_private.h"
 #include "perm/rules.h"
 
 struct command {
@@ -50,8 +52,8 @@ run_model(struct engine *e, struct str arg)
     char *id = str_dup(arg);
     bool foreign = is_foreign(c, id);
     if (foreign)
-        core_notice(c, "'%s' is a name for another provider's model; /connect lists what this one has",
-                    id);
+        core_notice(
+            c, "'%s' is a name for another provider's model; /connect lists what this one has", id);
     else
         core_set_model(c, id);
     free(id);
@@ -154,11 +156,35 @@ run_compact(struct engine *e, struct str arg)
         "compacting is not available yet; /clear starts anew, the transcript stays on disk");
 }
 
+/* "remove allow Bash(make:*)" */
+static void
+remove_rule(struct core *c, struct str arg)
+{
+    struct str word, rest = str_trim(str_sub(arg, 6, arg.len));
+    struct err err = {0};
+    if (!str_split(&rest, ' ', &word) || !str_trim(rest).len) {
+        core_notice(c, "which one? /permissions remove allow|ask|deny RULE");
+        return;
+    }
+    char *list = str_dup(word), *rule = str_dup(str_trim(rest));
+    if (permit_remove_rule(c->permit, list, rule, &err)) {
+        executor_reconsider(c->executor);
+        core_notice(c, "removed: %s %s", list, rule);
+    } else {
+        core_error(c, &err, NULL);
+    }
+    free(list);
+    free(rule);
+}
+
 static void
 run_permissions(struct engine *e, struct str arg)
 {
-    (void)arg;
     struct core *c = &e->core;
+    if (str_is(arg, "remove") || str_starts(arg, "remove ")) {
+        remove_rule(c, arg);
+        return;
+    }
     const struct perm_rules *rs = permit_rules(c->permit);
     struct buf b;
     buf_init(&b, BUF_MAX);
@@ -209,7 +235,8 @@ run_exit(struct engine *e, struct str arg)
 
 static const struct command table[] = {
     {"branch", "", "the same as /fork", false, command_fork},
-    {"clear", "[stop]", "start a new session, the old one stays on disk; stop: end background commands", false,
+    {"clear", "[stop]",
+     "start a new session, the old one stays on disk; stop: end background commands", false,
      command_clear},
     {"compact", "", "shrink the conversation", false, run_compact},
     {"connect", "[WHERE [MODEL]] [--save]", "which model servers answer; use another one", false,
@@ -225,7 +252,7 @@ static const struct command table[] = {
     {"memory", "", "the instruction files the model was given", true, run_memory},
     {"mode", "[NAME]", "show or set the permission mode", true, run_mode},
     {"model", "[ID]", "show or set the model", false, run_model},
-    {"permissions", "", "the rules in force", true, run_permissions},
+    {"permissions", "[remove LIST RULE]", "the rules in force", true, run_permissions},
     {"rename", "NAME", "give this session a name", false, command_rename},
     {"resume", "ID", "go on with another session of this project", false, command_resume},
     {"sessions", "[WORDS]", "sessions of this project", true, command_sessions},
@@ -273,12 +300,114 @@ command_is_immediate(struct str line)
 }
 
 void
+command_write_list(struct engine *e, struct str arg, struct buf *out)
+{
+    (void)e;
+    (void)arg;
+    struct jw w;
+    jw_init(&w, out);
+    jw_object(&w);
+    jw_key(&w, "commands");
+    jw_array(&w);
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        jw_object(&w);
+        jw_kcstr(&w, "name", table[i].name);
+        jw_kcstr(&w, "args", table[i].args);
+        jw_kcstr(&w, "what", table[i].what);
+        jw_end(&w);
+    }
+    jw_end(&w);
+    jw_end(&w);
+}
+
+/* Commands of other tools of this kind that people's fingers know. */
+static bool
+is_known_elsewhere(struct str line)
+{
+    static const char *const names[] = {"add-dir",
+                                        "agents",
+                                        "autocompact",
+                                        "background",
+                                        "bashes",
+                                        "branch",
+                                        "btw",
+                                        "bug",
+                                        "cd",
+                                        "chrome",
+                                        "config",
+                                        "copy",
+                                        "debug",
+                                        "desktop",
+                                        "diff",
+                                        "doctor",
+                                        "effort",
+                                        "export",
+                                        "fast",
+                                        "feedback",
+                                        "fork",
+                                        "hooks",
+                                        "ide",
+                                        "init",
+                                        "install-github-app",
+                                        "install-slack-app",
+                                        "keybindings",
+                                        "login",
+                                        "logout",
+                                        "mcp",
+                                        "memory",
+                                        "mobile",
+                                        "output-style",
+                                        "passes",
+                                        "plan",
+                                        "plugin",
+                                        "pr-comments",
+                                        "privacy-settings",
+                                        "recap",
+                                        "release-notes",
+                                        "reload-plugins",
+                                        "reload-skills",
+                                        "remote-control",
+                                        "remote-env",
+                                        "rename",
+                                        "review",
+                                        "rewind",
+                                        "sandbox",
+                                        "security-review",
+                                        "skills",
+                                        "stats",
+                                        "status",
+                                        "statusline",
+                                        "stickers",
+                                        "stop",
+                                        "tasks",
+                                        "teleport",
+                                        "terminal-setup",
+                                        "theme",
+                                        "todos",
+                                        "tui",
+                                        "upgrade",
+                                        "usage",
+                                        "vim",
+                                        "voice",
+                                        "web-setup"};
+    struct str name = str_trim(line);
+    size_t end = str_find(name, ' ', 0);
+    name = str_sub(name, 1, end == (size_t)-1 ? name.len : end - 1);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+void
 command_run(struct engine *e, const char *line)
 {
     struct str arg = STR("");
     const struct command *c = find_command(str_from(line), &arg);
     if (c)
         c->run(e, arg);
+    else if (is_known_elsewhere(str_from(line)))
+        core_notice(&e->core, "'%.60s' is not available in yare; /help lists what is", line);
     else
         core_notice(&e->core, "unknown command '%.60s'; /help lists them", line);
 }

@@ -41,6 +41,8 @@ enum query_kind {
     /* text: words that title or prompts hold, or "". {"sessions":[{"id","title","cwd","created_ms","last_ms","messages",
      * "bytes","print","excerpt"}]}, newest first. */
     QUERY_SESSIONS,
+    /* {"mode","trusted","rules":[{"list","rule","scope","file","line","removable"}],"problems":[{"file","line","text"}]};
+     * removable: `/permissions remove LIST RULE` takes it out of its file. */
     QUERY_RULES,
     /* text: part of a path. {"files":[...],"complete":bool} */
     QUERY_FILES,
@@ -61,6 +63,14 @@ enum query_kind {
     /* text: tool_use or task id, and perhaps a blank and how many bytes of text are wanted. {"id","name","what","state","text","bytes","from","processes":[{"pid","depth","command"}]}: what a
      * tool put out so far, its last 256 KiB; from: bytes left out before it. */
     QUERY_TOOL_LOG,
+    /* {"commands":[{"name","args","what"}]}: the slash commands that OP_COMMAND takes. */
+    QUERY_COMMANDS,
+    /* {"trusted":bool,"held":[{"what","file","items":[...]}]}: what the project's own files would switch on once the folder is
+     * trusted. */
+    QUERY_TRUST,
+    /* {"theme":"auto"|"dark"|"light","notify":"bell"|"osc9"|"off"}: how the screen should look, and how it calls a person who is
+     * elsewhere. */
+    QUERY_SETTINGS,
 };
 
 enum perm_answer { PERM_ANSWER_ONCE, PERM_ANSWER_ALWAYS, PERM_ANSWER_NO };
@@ -142,7 +152,8 @@ struct event {
             bool bypass_allowed;
         } session;
         struct {
-            char *uuid, *text;
+            char *uuid; /* NULL: a '!' line about to run; its message follows with the output */
+            char *text;
             bool hidden;   /* a message of yare's own, folded in the transcript */
             bool replayed; /* from a resumed journal */
         } user;

@@ -118,6 +118,41 @@ write_problem(struct jw *w, const struct config_problem *pr)
     jw_end(w);
 }
 
+/* In a settings file of yare itself that belongs to the person or the project. */
+bool
+permit_rule_is_ours(const struct permit *p, const struct perm_rule *r)
+{
+    (void)p;
+    return r->file && r->file[0] && !r->claude &&
+           (r->scope == SCOPE_USER || r->scope == SCOPE_PROJECT || r->scope == SCOPE_LOCAL);
+}
+
+bool
+permit_remove_rule(struct permit *p, const char *list, const char *text, struct err *err)
+{
+    permit_settings_refresh(&p->settings, p->core);
+    const struct perm_rules *rs = &p->settings.rules;
+    bool seen = false;
+    for (size_t i = 0; i < rs->n; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        if (strcmp(r->text, text) != 0 || strcmp(verdict_name(r->verdict), list) != 0)
+            continue;
+        seen = true;
+        if (!permit_rule_is_ours(p, r))
+            continue;
+        char *path = xasprintf("permissions.%s", list);
+        bool ok = config_remove_from_list(r->file, path, text, err);
+        free(path);
+        if (ok)
+            permit_reload(p);
+        return ok;
+    }
+    if (seen)
+        return err_set(err, ERR_INVALID,
+                       "'%s' does not stand in a file of yare's own: edit it by hand", text);
+    return err_set(err, ERR_INVALID, "no %s rule '%s'; /permissions lists them", list, text);
+}
+
 void
 permit_write_rules(struct permit *p, struct buf *out)
 {
@@ -138,6 +173,7 @@ permit_write_rules(struct permit *p, struct buf *out)
         jw_kcstr(&w, "scope", scope_name(r->scope));
         jw_kcstr(&w, "file", r->file ? r->file : "");
         jw_kint(&w, "line", r->line);
+        jw_kbool(&w, "removable", permit_rule_is_ours(p, r));
         jw_end(&w);
     }
     jw_end(&w);

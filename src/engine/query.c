@@ -76,7 +76,9 @@ query_answer(struct engine *e, const struct op *op)
         [QUERY_RULES] = write_rules,     [QUERY_FILES] = write_files,
         [QUERY_SEARCH] = query_search,   [QUERY_CHECKPOINTS] = write_checkpoints,
         [QUERY_STATE] = write_state,     [QUERY_METERS] = query_meters,
-        [QUERY_MODELS] = query_models,   [QUERY_TOOL_LOG] = query_tool_log,
+        [QUERY_MODELS] = query_models,
+        [QUERY_TOOL_LOG] = query_tool_log, [QUERY_COMMANDS] = command_write_list,
+        [QUERY_TRUST] = query_trust,     [QUERY_SETTINGS] = query_settings,
     };
     struct buf b;
     buf_init(&b, BUF_MAX);

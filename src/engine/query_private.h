@@ -7,3 +7,7 @@ void query_history(struct engine *e, struct str arg, struct buf *out);
 void query_sessions(struct engine *e, struct str arg, struct buf *out);
 void query_models(struct engine *e, struct str arg, struct buf *out);
 void query_search(struct engine *e, struct str arg, struct buf *out);
+void query_trust(struct engine *e, struct str arg, struct buf *out);
+void query_settings(struct engine *e, struct str arg, struct buf *out);
+/* command.c */
+void command_write_list(struct engine *e, struct str arg, struct buf *out);

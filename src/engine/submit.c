@@ -82,6 +82,26 @@ is_space(char ch)
     return ch == ' ' || ch == '\n' || ch == '\t';
 }
 
+/* The name after an '@', which ends at a blank, or at the second quote of @"a name with blanks". */
+static struct str
+named_file(struct str text, size_t *at)
+{
+    size_t from = *at, end = from;
+    if (from < text.len && text.ptr[from] == '"') {
+        end = str_find(text, '"', from + 1);
+        size_t newline = str_find(text, '\n', from);
+        if (end != (size_t)-1 && (newline == (size_t)-1 || end < newline)) {
+            *at = end + 1;
+            return str_sub(text, from + 1, end - from - 1);
+        }
+        end = from;
+    }
+    while (end < text.len && !is_space(text.ptr[end]))
+        end++;
+    *at = end;
+    return str_sub(text, from, end - from);
+}
+
 static void
 attach_files(struct core *c, struct message_builder *b, struct str text)
 {
@@ -90,9 +110,8 @@ attach_files(struct core *c, struct message_builder *b, struct str text)
         if (text.ptr[i] != '@' || (i > 0 && !is_space(text.ptr[i - 1])))
             continue;
         size_t end = i + 1;
-        while (end < text.len && !is_space(text.ptr[end]))
-            end++;
-        char *name = str_dup(str_sub(text, i + 1, end - i - 1));
+        struct str word = named_file(text, &end);
+        char *name = str_dup(word);
         char *path = name[0] ? fs_normalize(c->cwd, name) : NULL;
         if (path) {
             attach(c, b, path);
@@ -243,7 +262,6 @@ static void
 run_prompt(struct engine *e, const char *text, struct cancel *turn, struct loop_result *r)
 {
     struct core *c = &e->core;
-    core_need_messages(c);
     if (!append_prompt(c, text, &r->err)) {
         r->exit = EXIT_MODEL_ERROR;
         core_error(c, &r->err, NULL);
@@ -270,15 +288,16 @@ append_shell(struct core *c, const char *command, struct str output, struct err 
     struct message *m = message_build(mb);
     if (!m)
         return err_set(err, ERR_LIMIT, "the output is too large");
-    message_ref(m);
-    bool ok = core_append(c, m, err) && core_sync(c, err);
-    if (ok) {
-        char *shown = xasprintf("!%s", command);
-        core_emit_user(c, m, shown, false);
-        free(shown);
-    }
-    message_free(m);
-    return ok;
+    return core_append(c, m, err) && core_sync(c, err);
+}
+
+/* The line stands above its output on every screen, so it is told before it runs. */
+static void
+emit_shell_line(struct core *c, const char *command)
+{
+    struct event *e = event_new(EV_USER);
+    e->u.user.text = xasprintf("!%s", command);
+    core_emit(c, e);
 }
 
 static void
@@ -313,6 +332,7 @@ run_shell(struct engine *e, const char *line, struct cancel *turn, struct loop_r
     uuid_make(uuid);
     char *id = xasprintf("person_%s", uuid);
     bool failed = false;
+    emit_shell_line(c, cmd);
     executor_begin(c->executor, turn, true);
     executor_add(c->executor, str_from(id), STR("Bash"), buf_str(&input), false);
     wait_shell(e, turn);
