@@ -72,6 +72,12 @@ app_init(struct app *a, const struct app_options *o, int width, int height)
     complete_init(&a->complete);
     history_init(&a->history, o->history_file);
     overlay_init(&a->overlay);
+    commands_init(&a->commands);
+    a->complete.commands = &a->commands;
+    page_init(&a->page);
+    a->page.commands = &a->commands;
+    picker_init(&a->picker);
+    trust_box_init(&a->trust);
     field_init(&a->field);
     canvas_init(&a->canvas, width, height);
 }
@@ -83,6 +89,11 @@ app_release(struct app *a)
     free(a->queued);
     canvas_release(&a->canvas);
     field_release(&a->field);
+    app_offers_release(a);
+    trust_box_release(&a->trust);
+    picker_release(&a->picker);
+    page_release(&a->page);
+    commands_release(&a->commands);
     overlay_release(&a->overlay);
     history_release(&a->history);
     complete_release(&a->complete);
@@ -200,7 +211,7 @@ static bool
 wants_focus(const struct app *a)
 {
     return a->focus == PANE_PROMPT && a->line == LINE_PROMPT && !a->overlay.open &&
-           input_empty(&a->input) && !a->held && approval_waiting(&a->approval, &a->view);
+           !app_box_open(a) && input_empty(&a->input) && !a->held && approval_waiting(&a->approval, &a->view);
 }
 
 /* When something is due though nothing happens, or -1: an idle program sleeps. */

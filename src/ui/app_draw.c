@@ -10,6 +10,13 @@ app_asks_trust(const struct app *a)
     return !a->o->replay && !a->trust_done && a->view.session_id && !a->view.trusted;
 }
 
+bool
+app_shows_trust_box(const struct app *a)
+{
+    return app_asks_trust(a) && !a->said && !a->view.n_items && input_empty(&a->input) &&
+           a->line == LINE_PROMPT && !app_box_open(a);
+}
+
 /* A line on the rule above the prompt, at its right end; without a rule in the prompt itself while that is empty. */
 static void
 draw_word(struct app *a, const struct layout *l, enum style st, struct str s)
@@ -37,7 +44,9 @@ draw_words(struct app *a, const struct layout *l, int64_t now)
     struct buf b;
     buf_init(&b, 4096);
     enum style st = ST_WARN;
-    if (app_asks_trust(a)) {
+    if (app_shows_trust_box(a) && trust_box_fits(l->transcript)) {
+        buf_clear(&b); /* the box has the keys */
+    } else if (app_asks_trust(a)) {
         /* the keys must stay on the line at any width */
         buf_adds(&b, a->canvas.w >= 80
                          ? "This folder's own settings stay off until you trust it:  y trust  n no"
@@ -47,12 +56,19 @@ draw_words(struct app *a, const struct layout *l, int64_t now)
         buf_adds(&b, a->note);
     } else if (a->focus != PANE_APPROVAL && a->view.n_asks && !input_empty(&a->input)) {
         buf_addf(&b, "%zu waiting: %s", a->view.n_asks, keys_shown(keys_of(ACT_PANE3)));
+    } else if (a->n_offers && !a->n_queued) {
+        buf_addf(&b, "%s yes, ", keys_shown(keys_of(ACT_OFFER_YES)));
+        buf_addf(&b, "%s no: ", keys_shown(keys_of(ACT_OFFER_NO)));
+        text_visible(&b, str_from(a->offers[0].text));
+        st = ST_PROMPT;
     } else if (a->n_queued) {
         buf_addf(&b, "queued%s: ", a->n_queued > 1 ? " (first of several)" : "");
         struct str first = str_from(a->queued[0]);
         size_t end = str_find(first, '\n', 0);
         text_visible(&b, str_sub(first, 0, end == (size_t)-1 || end > 200 ? 200 : end));
         st = ST_DIM;
+    } else if (a->line == LINE_PROMPT && input_is_shell(&a->input)) {
+        buf_adds(&b, a->canvas.w >= 60 ? "shell: runs as you, its output joins the conversation" : "shell command");
     } else if (a->chord) {
         buf_adds(&b, "Ctrl+X ...");
         st = ST_DIM;
@@ -136,11 +152,17 @@ app_draw(struct app *a, int64_t now)
                       .now_ms = now};
     panes_draw(&p, &l, &a->canvas);
     draw_welcome(a, &l);
+    if (app_shows_trust_box(a))
+        trust_box_draw(&a->trust, &a->canvas, l.transcript, a->view.cwd, term_ascii());
     draw_words(a, &l, now);
     if (a->focus == PANE_PROMPT && a->line == LINE_PROMPT)
         complete_draw(&a->complete, &a->canvas, l.prompt, l.prompt.y - (l.prompt.y > 1));
     if (a->overlay.open)
         overlay_draw(&a->overlay, &a->canvas, a->ascii);
+    if (a->page.type)
+        page_draw(&a->page, &a->view, &a->canvas, a->ascii);
+    if (a->picker.type)
+        picker_draw(&a->picker, &a->canvas, a->ascii, clock_wall_ms());
 }
 
 void

@@ -62,9 +62,13 @@ user_event(struct app *a, const struct event *ev)
 
 /* The person looks elsewhere: say it once. */
 static void
-call(const struct app *a)
+call(const struct app *a, const char *what)
 {
-    if (a->away)
+    if (!a->away || a->notify == NOTIFY_OFF)
+        return;
+    if (a->notify == NOTIFY_OSC9)
+        term_notify(what);
+    else
         term_bell();
 }
 
@@ -81,10 +85,17 @@ look(struct app *a, const struct event *ev)
         app_queue_clear(a);
         if (strcmp(a->note, INTERRUPTING) == 0)
             a->note_until_ms = 0;
-        call(a);
+        app_pages_turn_ended(a);
+        call(a, "a turn has ended");
         break;
     case EV_PERM_ASK:
-        call(a);
+        call(a, "a permission is asked for");
+        break;
+    case EV_SESSION:
+        app_greet(a, ev->u.session.trusted);
+        break;
+    case EV_OFFER:
+        app_offer(a, ev);
         break;
     case EV_ERROR:
         a->submitted = false;
@@ -97,6 +108,7 @@ look(struct app *a, const struct event *ev)
         break;
     case EV_ANSWER:
         complete_answer(&a->complete, ev);
+        app_take_answer(a, ev);
         app_follow(a);
         a->dirty = true;
         break;

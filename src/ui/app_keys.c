@@ -151,8 +151,14 @@ global_action(struct app *a, enum key_action act, int64_t now)
         a->view.show_todos = !a->view.show_todos;
         return true;
     case ACT_METERS:
-        app_show_meters(a);
+        app_open_page(a, &page_meters);
         return true;
+    case ACT_MODEL:
+        app_open_picker(a, &picker_models);
+        return true;
+    case ACT_OFFER_YES:
+    case ACT_OFFER_NO:
+        return app_offer_answer(a, act == ACT_OFFER_YES);
     case ACT_PANE1:
         set_focus(a, PANE_PROMPT);
         return true;
@@ -181,7 +187,7 @@ global_action(struct app *a, enum key_action act, int64_t now)
         app_edit_prompt(a);
         return true;
     case ACT_HELP:
-        app_show_help(a);
+        app_open_page(a, &page_help);
         return true;
     case ACT_SCROLL_UP:
         transcript_page(a->transcript, &a->view, -1);
@@ -356,7 +362,7 @@ empty_prompt_key(struct app *a, int key)
 {
     switch (key) {
     case '?':
-        app_show_help(a);
+        app_open_page(a, &page_help);
         return true;
     case YK_HOME:
         transcript_home(a->transcript, &a->view);
@@ -500,7 +506,9 @@ wheel_or_focus(struct app *a, int key)
         return true;
     case YK_WHEEL_UP:
     case YK_WHEEL_DOWN:
-        if (a->overlay.open)
+        if (app_box_open(a))
+            (void)app_box_key(a, key, STR(""));
+        else if (a->overlay.open)
             (void)overlay_key(&a->overlay, key);
         else
             transcript_scroll(a->transcript, &a->view,
@@ -517,6 +525,8 @@ app_key(struct app *a, int key, struct str paste, int64_t now)
     if (wheel_or_focus(a, key))
         return;
     a->last_key_ms = now;
+    if (app_box_key(a, key, paste))
+        return;
     if (a->overlay.open) {
         if (!overlay_key(&a->overlay, key) && keys_action(key, 0) == ACT_INTERRUPT)
             ctrl_c(a, now);
@@ -532,7 +542,7 @@ app_key(struct app *a, int key, struct str paste, int64_t now)
         a->chord = key;
         return;
     }
-    if (trust_key(a, key, now))
+    if (trust_key(a, key, now) || (app_shows_trust_box(a) && trust_box_key(&a->trust, key)))
         return;
     if (a->line != LINE_PROMPT)
         line_key(a, key, paste, now);

@@ -5,15 +5,27 @@
 
 #include "engine/engine.h"
 #include "ui/app.h"
+#include "ui/commands.h"
 #include "ui/complete.h"
 #include "ui/history.h"
 #include "ui/input.h"
 #include "ui/keys.h"
 #include "ui/overlay.h"
+#include "ui/page.h"
+#include "ui/picker.h"
+#include "ui/trust_box.h"
 #include "ui/view.h"
 
 /* What the line of the prompt asks for in place of a prompt. */
 enum line_mode { LINE_PROMPT, LINE_SEARCH, LINE_HISTORY };
+
+/* How a person who looks elsewhere is called (the setting `notify`). */
+enum notify { NOTIFY_BELL, NOTIFY_OSC9, NOTIFY_OFF };
+
+#define OFFERS_MAX 8
+struct offer { /* EV_OFFER; the oldest is shown */
+    char *text, *command;
+};
 
 #define FRAME_MS 16        /* between two frames of streamed output */
 #define FOCUS_QUIET_MS 1000 /* a request takes the focus when no key came for this long */
@@ -33,7 +45,15 @@ struct app {
     struct input input;
     struct complete complete;
     struct history history;
-    struct overlay overlay;
+    struct commands commands;
+    struct overlay overlay; /* a text: the log of a tool */
+    struct page page;       /* at most one of page and picker is open */
+    struct picker picker;
+    struct trust_box trust;
+    struct offer offers[OFFERS_MAX];
+    size_t n_offers;
+    enum notify notify;
+    bool greeted;           /* the engine was asked what the screen needs to know of it */
     struct canvas canvas;
     enum pane focus;
     int selected; /* in the activity pane */
@@ -101,6 +121,7 @@ void app_replay_draw(struct app *a, struct rect r);
 void app_paint(struct app *a); /* on the terminal */
 void app_draw(struct app *a, int64_t now_ms); /* on the app's canvas, as large as that is */
 bool app_asks_trust(const struct app *a);
+bool app_shows_trust_box(const struct app *a); /* the whole question stands over the transcript */
 /* app_keys.c */
 void app_key(struct app *a, int key, struct str paste, int64_t now_ms);
 void app_follow(struct app *a); /* completion looks at the prompt again */
@@ -109,9 +130,18 @@ void app_interrupt(struct app *a);
 /* app_submit.c */
 void app_submit(struct app *a);
 void app_submit_text(struct app *a, struct str text);
-void app_show_help(struct app *a);
-void app_show_meters(struct app *a);
 void app_show_log(struct app *a);
+/* app_pages.c: pages, pickers, offers, and what the screen asks by itself */
+void app_open_page(struct app *a, const struct page_type *type);
+void app_open_picker(struct app *a, const struct picker_type *type);
+bool app_box_open(const struct app *a); /* a page or picker has the screen */
+bool app_box_key(struct app *a, int key, struct str typed);
+void app_take_answer(struct app *a, const struct event *ev);
+void app_greet(struct app *a, bool trusted); /* EV_SESSION came */
+void app_pages_turn_ended(struct app *a);
+void app_offer(struct app *a, const struct event *ev);
+bool app_offer_answer(struct app *a, bool take); /* false: there is none */
+void app_offers_release(struct app *a);
 /* app_external.c: programs that take the terminal for a while */
 void app_edit_prompt(struct app *a);
 void app_page(struct app *a, struct str text);

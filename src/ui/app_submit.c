@@ -4,43 +4,6 @@
 
 #include "base/text.h"
 #include "ui/app_private.h"
-#include "ui/help.h"
-
-void
-app_show_help(struct app *a)
-{
-    overlay_open(&a->overlay, "keys");
-    help_text(&a->overlay.text);
-}
-
-void
-app_show_meters(struct app *a)
-{
-    const struct view *v = &a->view;
-    struct buf *b = &a->overlay.text;
-    overlay_open(&a->overlay, "meters");
-    buf_addf(b, "%cmodel\n  %s%s%s\n\n", OVERLAY_HEADING, v->model ? v->model : "not known yet",
-             v->provider ? " from " : "", v->provider ? v->provider : "");
-    buf_addf(b, "%ccontext\n  %lld of %lld tokens%s%s\n\n", OVERLAY_HEADING, (long long)v->ctx_used,
-             (long long)v->ctx_window, v->ctx_state ? ", " : "", v->ctx_state ? v->ctx_state : "");
-    int64_t all_in = v->in + v->cache_read + v->cache_write;
-    buf_addf(b, "%ctokens of this session%s\n", OVERLAY_HEADING,
-             v->estimated ? " (estimated)" : "");
-    buf_addf(b, "  input, not from the cache  %lld\n  read from the cache        %lld",
-             (long long)v->in, (long long)v->cache_read);
-    if (all_in > 0)
-        buf_addf(b, " (%lld%% of all input)", (long long)(v->cache_read * 100 / all_in));
-    buf_addf(b, "\n  written to the cache       %lld\n  output                     %lld\n\n",
-             (long long)v->cache_write, (long long)v->out);
-    buf_addf(b, "%ccost\n", OVERLAY_HEADING);
-    if (v->cost < 0)
-        buf_adds(b, "  not known for this model");
-    else
-        buf_addf(b, "  $%.4f", v->cost);
-    if (v->budget > 0)
-        buf_addf(b, " of a budget of $%.2f", v->budget);
-    buf_addf(b, "\n\n%cturns\n  %lld\n", OVERLAY_HEADING, (long long)v->turn);
-}
 
 /* The whole of what is known of the tool that is selected in the activity pane. */
 void
@@ -85,10 +48,13 @@ static bool
 local_command(struct app *a, struct str s)
 {
     s = str_trim(s);
+    const struct command_view *v = commands_view(s);
     if (str_is(s, "/exit") || str_is(s, "/quit"))
         app_quit(a, 0);
-    else if (str_is(s, "/help") || str_is(s, "/keys"))
-        app_show_help(a);
+    else if (v && v->page)
+        app_open_page(a, v->page);
+    else if (v)
+        app_open_picker(a, v->picker);
     else
         return false;
     return true;

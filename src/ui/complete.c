@@ -7,23 +7,6 @@
 #include "base/text.h"
 #include "ui/keys.h"
 
-/* What the engine and the screen understand; `/help` lists them with their arguments. */
-static const struct {
-    const char *name, *help;
-} commands[] = {
-    {"clear", "start a new session; the old one stays on disk"},
-    {"compact", "shrink the conversation"},
-    {"context", "how full the context is"},
-    {"cost", "tokens and money so far"},
-    {"exit", "leave yare"},
-    {"help", "keys and commands"},
-    {"mode", "show or set the permission mode"},
-    {"model", "show or set the model"},
-    {"permissions", "the rules in force"},
-    {"resume", "go on with another session"},
-    {"state", "the loop's state and last transitions"},
-};
-
 void
 complete_init(struct complete *c)
 {
@@ -55,12 +38,45 @@ complete_open(const struct complete *c)
     return c->n_rows > 0;
 }
 
+/* An open @" on this line before the cursor: the name may hold blanks. */
+static bool
+find_quoted(const struct input *in, size_t *ret_start)
+{
+    const char *s = buf_cstr(&in->text);
+    for (size_t at = in->cursor; at > 1 && s[at - 1] != '\n' && s[at - 1] != CHIP_MARK; at--) {
+        if (s[at - 1] != '"')
+            continue;
+        bool begins = s[at - 2] == '@' &&
+                      (at == 2 || s[at - 3] == ' ' || s[at - 3] == '\n' || s[at - 3] == '\t');
+        *ret_start = at;
+        return begins;
+    }
+    return false;
+}
+
+/* "/name " and nothing more: the arguments are shown. */
+static bool
+find_hint(const struct complete *c, const struct input *in, size_t *ret_start)
+{
+    struct str s = buf_str(&in->text);
+    size_t blank = str_find(s, ' ', 0);
+    if (!c->commands || s.len < 3 || s.ptr[0] != '/' || blank + 1 != s.len || in->cursor != s.len)
+        return false;
+    const struct command *cmd = commands_find(c->commands, str_sub(s, 1, blank - 1));
+    *ret_start = 1;
+    return cmd && *cmd->args;
+}
+
 /* The word before the cursor that can be completed. */
 static enum complete_kind
-find_word(const struct input *in, size_t *ret_start)
+find_word(const struct complete *c, const struct input *in, size_t *ret_start)
 {
     const char *s = buf_cstr(&in->text);
     size_t at = in->cursor;
+    if (find_quoted(in, ret_start))
+        return COMPLETE_FILE;
+    if (find_hint(c, in, ret_start))
+        return COMPLETE_HINT;
     while (at && s[at - 1] != ' ' && s[at - 1] != '\n' && s[at - 1] != '\t' &&
            s[at - 1] != CHIP_MARK)
         at--;
@@ -76,6 +92,8 @@ static void
 add_row(struct complete *c, const char *row, const char *help)
 {
     if (c->n_rows < COMPLETE_ROWS) {
+        if (!help)
+            c->args[c->n_rows] = NULL;
         c->rows[c->n_rows] = row;
         c->helps[c->n_rows++] = help;
     }
@@ -109,9 +127,15 @@ make_rows(struct complete *c)
         sift_files(c);
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-        if (str_starts(str_from(commands[i].name), c->word))
-            add_row(c, commands[i].name, commands[i].help);
+    const struct command *found[COMPLETE_ROWS];
+    struct str word = str_trim(str_from(c->word));
+    bool hint = c->kind == COMPLETE_HINT;
+    size_t n = c->commands ? commands_match(c->commands, word, found, COMPLETE_ROWS) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (hint && !str_is(word, found[i]->name))
+            continue;
+        c->args[c->n_rows] = found[i]->args;
+        add_row(c, found[i]->name, found[i]->what);
     }
 }
 
@@ -149,7 +173,7 @@ struct op *
 complete_follow(struct complete *c, const struct input *in)
 {
     size_t start = 0;
-    enum complete_kind kind = find_word(in, &start);
+    enum complete_kind kind = find_word(c, in, &start);
     if (kind == COMPLETE_NONE) {
         set(&c->word, NULL);
         set(&c->closed, NULL);
@@ -198,8 +222,11 @@ accept(struct complete *c, struct input *in)
     char *row = xstrdup(c->rows[c->selected]);
     struct buf b;
     buf_init(&b, INPUT_MAX);
-    buf_adds(&b, row);
-    buf_addc(&b, ' ');
+    /* a name with blanks stands in quotes, the opening one perhaps typed already */
+    bool file = c->kind == COMPLETE_FILE;
+    bool quoted = file && in->text.data[c->start - 1] == '"';
+    bool quote = quoted || (file && (strchr(row, ' ') || strchr(row, '\t')));
+    buf_addf(&b, "%s%s%s ", quote && !quoted ? "\"" : "", row, quote ? "\"" : "");
     while (in->cursor > c->start)
         (void)input_key(in, YK_BACKSPACE);
     input_insert(in, buf_str(&b));
@@ -211,7 +238,7 @@ accept(struct complete *c, struct input *in)
 bool
 complete_key(struct complete *c, struct input *in, int key)
 {
-    if (!c->n_rows)
+    if (!c->n_rows || c->kind == COMPLETE_HINT)
         return false;
     switch (key) {
     case YK_UP:
@@ -253,8 +280,11 @@ complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, in
         int x = canvas_text(canvas, row, INPUT_PREFIX, 0, st,
                             c->kind == COMPLETE_FILE ? STR("@") : STR("/"));
         x = canvas_text(canvas, row, x, 0, st, str_from(c->rows[i]));
+        if (c->args[i] && *c->args[i])
+            x = canvas_text(canvas, row, x + 1, 0, st == ST_SELECT ? st : ST_DIM,
+                            str_from(c->args[i]));
         if (c->helps[i])
-            canvas_text(canvas, row, x < 16 ? 18 : x + 2, 0, st == ST_SELECT ? st : ST_DIM,
+            canvas_text(canvas, row, x < 22 ? 24 : x + 2, 0, st == ST_SELECT ? st : ST_DIM,
                         str_from(c->helps[i]));
     }
 }

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Completion above the prompt: "/" commands at its start, "@" files anywhere. Follows the text as it is typed; files are asked of the
+ * Completion above the prompt: "/" commands at its start with their arguments, "@" files anywhere (@"a name" where it has blanks). Follows the text as it is typed; files are asked of the
  * engine, one question at a time, and sifted here while the answer still holds. Enter never completes unless a row was
  * chosen, so what was typed is what is sent. UI thread.
  */
@@ -9,9 +9,10 @@
 
 #include "engine/event.h"
 #include "ui/canvas.h"
+#include "ui/commands.h"
 #include "ui/input.h"
 
-enum complete_kind { COMPLETE_NONE, COMPLETE_COMMAND, COMPLETE_FILE };
+enum complete_kind { COMPLETE_NONE, COMPLETE_COMMAND, COMPLETE_HINT /* the arguments of a command */, COMPLETE_FILE };
 
 #define COMPLETE_ROWS 8
 #define COMPLETE_FILES 2000 /* an answer of this many may not be all */
@@ -21,7 +22,9 @@ struct complete {
     size_t start;       /* of the word in the text, after its sign */
     char *word;         /* what is being completed; NULL: nothing */
     char *closed;       /* the word at which the person closed the list; NULL */
-    const char *rows[COMPLETE_ROWS]; /* borrowed from files or the table of commands */
+    const struct commands *commands; /* borrowed, set once; NULL: none complete */
+    const char *rows[COMPLETE_ROWS]; /* borrowed from files or commands */
+    const char *args[COMPLETE_ROWS];
     const char *helps[COMPLETE_ROWS];
     size_t n_rows;
     size_t selected;

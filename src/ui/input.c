@@ -58,6 +58,12 @@ input_clear(struct input *in)
 }
 
 bool
+input_is_shell(const struct input *in)
+{
+    return in->text.len && in->text.data[0] == '!';
+}
+
+bool
 input_empty(const struct input *in)
 {
     return in->text.len == 0;

@@ -48,6 +48,7 @@ void input_set(struct input *in, struct str s);    /* as a whole, undoable; larg
 void input_insert(struct input *in, struct str s); /* at the cursor */
 void input_paste(struct input *in, struct str s);  /* the same, or as a chip */
 bool input_empty(const struct input *in);
+bool input_is_shell(const struct input *in); /* it begins with '!': the mark before it says so */
 /* The text with chips expanded, bytes as they were pasted (NUL left out). */
 void input_expand(const struct input *in, struct buf *out);
 /* An editing key (ui/keys.h): true when it was one. Up and Down are not when the cursor is in the first or last row. */

@@ -209,7 +209,11 @@ input_draw(struct input *in, struct canvas *c, struct rect r)
         in->top = at.row - r.h + 1;
     if (in->top > rows - r.h)
         in->top = rows > r.h ? rows - r.h : 0;
-    canvas_text(c, r, 0, 0, ST_PROMPT, in->top ? STR("^ ") : STR("> "));
+    bool shell = input_is_shell(in);
+    canvas_text(c, r, 0, 0, shell ? ST_WARN : ST_PROMPT,
+                in->top ? STR("^ ")
+                : shell ? STR("$ ")
+                        : STR("> "));
     walk_start(&w, in);
     while (w.off < in->text.len && w.row < in->top + r.h) {
         if (w.row >= in->top)

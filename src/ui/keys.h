@@ -41,6 +41,9 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_SUSPEND, "app:suspend", KEYS_ANYWHERE, "ctrl+z", "suspend")                            \
     X(ACT_EDITOR, "prompt:editor", KEYS_ANYWHERE, "ctrl+g", "edit the prompt in $EDITOR")        \
     X(ACT_HELP, "app:help", KEYS_ANYWHERE, "f1", "this help (also ? on an empty prompt)")        \
+    X(ACT_MODEL, "app:model", KEYS_ANYWHERE, "alt+p", "choose the model")                        \
+    X(ACT_OFFER_YES, "offer:take", KEYS_ANYWHERE, "alt+y", "take up what is offered above the prompt") \
+    X(ACT_OFFER_NO, "offer:dismiss", KEYS_ANYWHERE, "alt+n", "not now")                          \
     X(ACT_SCROLL_UP, "transcript:pageUp", KEYS_ANYWHERE, "pageup", "scroll the transcript up")   \
     X(ACT_SCROLL_DOWN, "transcript:pageDown", KEYS_ANYWHERE, "pagedown", "scroll the transcript down") \
     X(ACT_SUBMIT, "prompt:submit", KEYS_PROMPT, "enter", "send the prompt (while a turn runs: queued for it)") \

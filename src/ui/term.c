@@ -26,7 +26,9 @@
 #define MAX_H 500
 
 static struct {
-    bool open, entered, gone, ascii, alt_screen, light;
+    bool open, entered, gone, ascii, alt_screen;
+    bool light, found_light; /* the theme in use, and what the terminal said of itself */
+    int wanted;              /* by the person: 0 neither, 1 dark, 2 light */
     int colors;
     SCREEN *screen;
     struct modes_wish wish;
@@ -207,7 +209,7 @@ term_open(const struct term_options *o, struct err *err)
     modes_catch_crashes();
     die_set_hook(term_emergency);
     term.colors = term_style_start(o->no_color);
-    term.light = theme_is_light(getenv("COLORFGBG"));
+    term.light = term.found_light = theme_is_light(getenv("COLORFGBG"));
     term_style_set(term.light);
     start_input();
     if (!term.wish.alt_screen)
@@ -322,19 +324,26 @@ read_some(void)
     return true;
 }
 
+static void
+use_theme(bool light)
+{
+    if (light == term.light)
+        return;
+    term.light = light;
+    term_style_set(light);
+    term.all = true;
+}
+
 /* The terminal's answer may change what the picture should look like. */
 static void
 follow_answers(void)
 {
     if (term.dec.background == BACKGROUND_UNKNOWN)
         return;
-    bool light = term.dec.background == BACKGROUND_LIGHT;
+    term.found_light = term.dec.background == BACKGROUND_LIGHT;
     term.dec.background = BACKGROUND_UNKNOWN;
-    if (light == term.light)
-        return;
-    term.light = light;
-    term_style_set(light);
-    term.all = true;
+    if (!term.wanted)
+        use_theme(term.found_light);
 }
 
 int
@@ -450,6 +459,25 @@ term_bell(void)
 {
     if (term.open)
         modes_write(STR("\a"));
+}
+
+void
+term_notify(const char *text)
+{
+    struct buf b;
+    if (!term.open)
+        return;
+    buf_init(&b, 1024);
+    buf_addf(&b, "\x1b]9;yare: %s\a", text);
+    modes_write(buf_str(&b));
+    buf_release(&b);
+}
+
+void
+term_theme(int light)
+{
+    term.wanted = light < 0 ? 0 : light ? 2 : 1;
+    use_theme(light < 0 ? term.found_light : light > 0);
 }
 
 bool

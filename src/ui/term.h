@@ -36,6 +36,10 @@ bool term_resized(void);    /* after SIGWINCH: takes the new size */
 void term_draw(const struct canvas *c);
 void term_redraw(void);     /* next draw repaints all */
 void term_bell(void);
+/* A desktop notification (OSC 9) with a text of ours, printable ASCII. */
+void term_notify(const char *text);
+/* Dark (0) or light (1) whatever the terminal says; -1: what COLORFGBG and its background colour say. */
+void term_theme(int light);
 /* Asks the terminal to put text into the clipboard (OSC 52); false: larger than terminals take. */
 bool term_copy(struct str text);
 bool term_ascii(void);      /* borders and marks must be ASCII (no UTF-8 locale) */

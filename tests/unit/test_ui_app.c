@@ -383,7 +383,7 @@ typed_before_the_engine_is_kept(void **state)
     run_start(&r, &c);
     keys(&r, "early bird\r");
     assert_true(shows(&r, "queued"));
-    keys(&r, "/cost\r");
+    keys(&r, "/compact\r");
     keys(&r, "second\r");
     keys(&r, "left over");
     assert_true(shows(&r, "left over"));
@@ -392,7 +392,7 @@ typed_before_the_engine_is_kept(void **state)
     assert_int_equal(write(gate[1], "g", 1), 1);
     assert_true(told(&r, "submit early bird\n"));
     assert_true(told(&r, "steer second\n"));
-    assert_true(told(&r, "command /cost\n"));
+    assert_true(told(&r, "command /compact\n"));
     assert_true(shows(&r, "you said:"));
     const char *log = buf_cstr(&r.log);
     assert_true(strstr(log, "early bird") < strstr(log, "/cost"));

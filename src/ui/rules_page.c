@@ -1,0 +1,148 @@
+/* /permissions: the rules in force, where each stands, and what is wrong with them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/verdict.h"
+#include "ui/keys.h"
+#include "ui/page.h"
+#include "ui/view.h"
+
+/* The i-th rule in the order shown: by list, those that forbid first. */
+static const char *const lists[] = {"deny", "ask", "allow"};
+
+static const struct cJSON *
+rule_at(const struct page *p, size_t at)
+{
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+        for (const struct cJSON *r = json_first(json_at(p->answer, "rules")); r; r = json_next(r))
+            if (strcmp(json_cstr(r, "list", ""), lists[l]) == 0 && at-- == 0)
+                return r;
+    return NULL;
+}
+
+static enum style
+list_style(const char *list)
+{
+    return strcmp(list, "deny") == 0 ? ST_ERROR : strcmp(list, "ask") == 0 ? ST_WARN : ST_OK;
+}
+
+static bool
+can_remove(const struct cJSON *r)
+{
+    return json_bool(r, "removable", false);
+}
+
+/* "deny  Bash(rm:*)" and below it where that stands: the path may be long. */
+static void
+write_rule(struct page *p, const struct cJSON *r, struct lines *out, int width)
+{
+    const char *list = json_cstr(r, "list", ""), *file = json_cstr(r, "file", "");
+    long long line = json_int(r, "line", 0);
+    struct flow f;
+    struct buf b;
+    flow_init(&f);
+    buf_init(&b, 1 << 16);
+    buf_addf(&b, "%-6s", list);
+    flow_add(&f, list_style(list), buf_str(&b));
+    flow_add(&f, ST_TEXT, str_from(json_cstr(r, "rule", "")));
+    size_t at = out->n;
+    flow_break(&f, out, &(struct indent){.width = width, .rest = STR("      ")});
+    if (out->n > at) {
+        ARRAY_GROW(p->rows, p->n_rows, p->cap_rows);
+        p->rows[p->n_rows++] = at;
+    }
+    buf_clear(&b);
+    buf_addf(&b, "%s%s%s", json_cstr(r, "scope", ""), *file ? ", " : "", file);
+    if (*file && line > 0)
+        buf_addf(&b, ":%lld", line);
+    flow_add(&f, ST_DIM, buf_str(&b));
+    flow_break(&f, out,
+               &(struct indent){.width = width, .first = STR("      "), .rest = STR("      ")});
+    flow_release(&f);
+    buf_release(&b);
+}
+
+static void
+write_problems(const struct page *p, struct lines *out, int width)
+{
+    const struct cJSON *list = json_at(p->answer, "problems");
+    if (!json_len(list))
+        return;
+    page_heading(out, "problems");
+    for (const struct cJSON *x = json_first(list); x; x = json_next(x)) {
+        struct buf b;
+        buf_init(&b, 1 << 16);
+        const char *file = json_cstr(x, "file", "");
+        long long line = json_int(x, "line", 0);
+        if (*file && line > 0)
+            buf_addf(&b, "! %s:%lld: ", file, line);
+        else
+            buf_addf(&b, "! %s%s", file, *file ? ": " : "");
+        buf_adds(&b, json_cstr(x, "text", json_cstr(x, "problem", "")));
+        page_para(out, ST_WARN, buf_str(&b), width);
+        buf_release(&b);
+    }
+}
+
+static void
+write_rules(struct page *p, const struct view *v, struct lines *out, int width, bool ascii)
+{
+    (void)v;
+    (void)ascii;
+    enum perm_mode mode = PERM_DEFAULT;
+    const struct cJSON *rules = json_at(p->answer, "rules");
+    (void)perm_mode_parse(json_cstr(p->answer, "mode", "default"), &mode);
+    page_heading(out, "in force");
+    struct buf b;
+    buf_init(&b, 1024);
+    buf_addf(&b, "mode %s (Shift+Tab changes it); the folder is %s", perm_mode_shown(mode),
+             json_bool(p->answer, "trusted", false)
+                 ? "trusted"
+                 : "not trusted: what its own files allow does not count");
+    page_para(out, ST_TEXT, buf_str(&b), width);
+    buf_release(&b);
+    write_problems(p, out, width);
+    page_heading(out, "rules: deny before ask before allow");
+    const struct cJSON *r;
+    for (size_t i = 0; (r = rule_at(p, i)); i++)
+        write_rule(p, r, out, width);
+    if (!json_len(rules))
+        page_para(
+            out, ST_DIM,
+            STR("none. \"Always\" in the permission pane adds one; settings.json holds them."),
+            width);
+}
+
+/* `d`, then `y`: the engine takes the rule out of the file. */
+static enum page_key
+rules_key(struct page *p, int key, struct op **ret_op)
+{
+    const struct cJSON *r = p->n_rows ? rule_at(p, p->selected) : NULL;
+    bool confirmed = p->confirm && key == 'y';
+    p->confirm = false;
+    if (confirmed && r) {
+        char *line = xasprintf("/permissions remove %s %s", json_cstr(r, "list", ""),
+                               json_cstr(r, "rule", ""));
+        *ret_op = op_new(OP_COMMAND, line);
+        p->again = true;
+        free(line);
+        return PAGE_KEY_USED;
+    }
+    if (key != 'd' || !r)
+        return PAGE_KEY_NONE;
+    if (can_remove(r)) {
+        p->confirm = true;
+        p->note = "y takes this rule out of its file, any other key keeps it";
+    } else {
+        p->note = "not yare's own file: edit it by hand";
+    }
+    return PAGE_KEY_USED;
+}
+
+const struct page_type page_rules = {.title = "permissions",
+                                     .query = QUERY_RULES,
+                                     .live = true,
+                                     .foot = "d remove",
+                                     .write = write_rules,
+                                     .key = rules_key};

@@ -1,0 +1,137 @@
+#include "ui/trust_box.h"
+
+#include "base/json.h"
+#include "ui/keys.h"
+#include "ui/lines.h"
+#include "ui/page.h"
+
+#define BOX_WIDEST 84
+
+void
+trust_box_init(struct trust_box *t)
+{
+    *t = (struct trust_box){0};
+}
+
+void
+trust_box_release(struct trust_box *t)
+{
+    json_free(t->answer);
+    t->answer = NULL;
+}
+
+struct op *
+trust_box_ask(struct trust_box *t)
+{
+    struct op *op = op_new(OP_QUERY, NULL);
+    op->query = QUERY_TRUST;
+    op->seq = t->seq = TRUST_SEQ;
+    return op;
+}
+
+void
+trust_box_answer(struct trust_box *t, const struct event *ev)
+{
+    if (!t->seq || ev->seq != t->seq)
+        return;
+    t->seq = 0;
+    json_free(t->answer);
+    t->answer = json_parse(str_from(ev->u.answer.json), NULL);
+}
+
+bool
+trust_box_key(struct trust_box *t, int key)
+{
+    int page = t->seen > 1 ? t->seen - 1 : 1;
+    int by = key == YK_UP     ? -1
+             : key == YK_DOWN ? 1
+             : key == YK_PGUP ? -page
+             : key == YK_PGDN ? page
+                              : 0;
+    if (!by || t->rows <= t->seen)
+        return false;
+    t->scroll += by;
+    return true;
+}
+
+static void
+write_held(const struct cJSON *h, struct lines *out, int width)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    buf_addf(&b, "%s, %s", json_cstr(h, "what", ""), json_cstr(h, "file", ""));
+    page_para(out, ST_BOLD, buf_str(&b), width);
+    for (const struct cJSON *i = json_first(json_at(h, "items")); i; i = json_next(i)) {
+        struct flow f;
+        flow_init(&f);
+        flow_add(&f, ST_CODE, json_value_str(i));
+        flow_break(&f, out,
+                   &(struct indent){.width = width, .first = STR("  "), .rest = STR("    ")});
+        flow_release(&f);
+    }
+    buf_release(&b);
+}
+
+static void
+write_box(const struct trust_box *t, struct lines *out, int width, const char *root)
+{
+    const struct cJSON *held = json_at(t->answer, "held");
+    page_para(out, ST_TEXT, str_from(root ? root : ""), width);
+    if (!t->answer) {
+        page_para(out, ST_DIM, STR("looking at its settings ..."), width);
+    } else if (!json_len(held)) {
+        page_para(
+            out, ST_TEXT,
+            STR("It brings no settings of its own. Trusted, \"always\" answers are saved for it."),
+            width);
+    } else {
+        page_para(out, ST_TEXT,
+                  STR("It brings settings of its own. They stay off until you trust it:"), width);
+        for (const struct cJSON *h = json_first(held); h; h = json_next(h))
+            write_held(h, out, width);
+    }
+}
+
+/* The keys are on the lower border, and so always there. */
+static void
+draw_keys(const struct trust_box *t, struct canvas *c, struct rect r)
+{
+    struct rect line = {r.x + 1, r.y + r.h - 1, r.w - 2, 1};
+    canvas_text(c, line, 1, 0, ST_WARN,
+                line.w >= 44 ? STR(" y trust it  n keep them off ") : STR(" y trust  n no "));
+    if (t->rows > t->seen && line.w >= 34)
+        canvas_textf(c, line, line.w - 15, 0, ST_DIM, " %d-%d of %d ", t->scroll + 1,
+                     t->scroll + t->seen, t->rows);
+}
+
+bool
+trust_box_fits(struct rect r)
+{
+    return r.h >= 4 && r.w >= 20;
+}
+
+void
+trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char *root, bool ascii)
+{
+    struct lines l;
+    int w = r.w > BOX_WIDEST ? BOX_WIDEST : r.w;
+    if (!trust_box_fits(r))
+        return;
+    lines_init(&l);
+    write_box(t, &l, w - 4, root);
+    int h = (int)l.n + 2 > r.h ? r.h : (int)l.n + 2;
+    struct rect box = {r.x + (r.w - w) / 2, r.y + (r.h - h) / 2, w, h};
+    struct rect in = {box.x + 2, box.y + 1, box.w - 4, box.h - 2};
+    t->rows = (int)l.n;
+    t->seen = in.h;
+    if (t->scroll > t->rows - t->seen)
+        t->scroll = t->rows - t->seen;
+    if (t->scroll < 0)
+        t->scroll = 0;
+    canvas_fill(c, box, ST_TEXT, NULL);
+    canvas_box(c, box, ST_BORDER_FOCUS, STR("trust this folder?"), ascii);
+    for (int y = 0; y < in.h && y + t->scroll < t->rows; y++)
+        lines_draw(&l, (size_t)(y + t->scroll), c, in, 0, y);
+    draw_keys(t, c, box);
+    lines_release(&l);
+}
