@@ -262,6 +262,7 @@ static void
 run_prompt(struct engine *e, const char *text, struct cancel *turn, struct loop_result *r)
 {
     struct core *c = &e->core;
+    core_need_messages(c);
     if (!append_prompt(c, text, &r->err)) {
         r->exit = EXIT_MODEL_ERROR;
         core_error(c, &r->err, NULL);
@@ -296,6 +297,7 @@ static void
 emit_shell_line(struct core *c, const char *command)
 {
     struct event *e = event_new(EV_USER);
+    e->place = core_next_place(c);
     e->u.user.text = xasprintf("!%s", command);
     core_emit(c, e);
 }
