@@ -395,7 +395,7 @@ typed_before_the_engine_is_kept(void **state)
     assert_true(told(&r, "command /compact\n"));
     assert_true(shows(&r, "you said:"));
     const char *log = buf_cstr(&r.log);
-    assert_true(strstr(log, "early bird") < strstr(log, "/cost"));
+    assert_true(strstr(log, "early bird") < strstr(log, "/compact"));
     keys(&r, "\x03"); /* what was not sent is still in the prompt: this clears it */
     keys(&r, "\x04");
     assert_int_equal(run_end(&r), 0);
