@@ -53,11 +53,13 @@ struct core {
     /* The session. */
     char session_id[37];
     struct session_paths paths;
-    struct journal *journal;   /* NULL: opened with the first message */
-    struct conversation *conv; /* where its messages stand; NULL: none yet */
-    bool loaded;               /* state holds the messages (core_need_messages) */
-    bool passport_foreign;     /* the store's is a newer yare's: not written over */
-    char *title;               /* the person's name for the session; NULL: none */
+    struct journal *journal;    /* NULL: opened with the first message */
+    struct conversation *conv;  /* where its messages stand; NULL: none yet */
+    bool loaded;                /* state holds the messages (core_need_messages) */
+    struct message *unsaved[4]; /* in State, but the disk had no room for them yet */
+    size_t n_unsaved;
+    bool passport_foreign; /* the store's is a newer yare's: not written over */
+    char *title;           /* the person's name for the session; NULL: none */
     struct passport passport;
     struct buf saved_passport; /* the bytes in the store: only what changed is written */
     char *cwd, *model, *fallback_model;
@@ -110,6 +112,9 @@ void core_recheck_window(struct core *c); /* after a turn: a model that was not 
 
 /* Journals and appends a message; on failure nothing is appended and the message is freed. */
 bool core_append(struct core *c, const struct message *take_m, struct err *err) MUST_CHECK;
+/* The same for what has happened already, an answer and results: on a full disk it stays in memory and is written before the
+ * next message, or by core_sync, which fails until then: nothing further leaves or runs (c->n_unsaved). */
+bool core_append_done(struct core *c, const struct message *take_m, struct err *err) MUST_CHECK;
 /* Reads a resumed conversation into State, if that was not done yet. Resuming itself needs only the last page, so this comes
  * before whatever looks at State's messages: a request, a compaction. core_append does not need it. */
 void core_need_messages(struct core *c);

@@ -46,7 +46,7 @@ append_answer(struct loop *l, struct round *r)
     if (!m)
         return loop_append_stub(l, "(empty answer)");
     message_ref(m);
-    bool ok = core_append(l->core, m, &l->result->err);
+    bool ok = core_append_done(l->core, m, &l->result->err);
     if (ok) {
         const struct usage *u = stream_blocks_usage(r->blocks);
         context_calibrate(l->core, u->input + u->cache_read + u->cache_write, u->output);
@@ -92,12 +92,13 @@ loop_append_results(struct loop *l, struct err *err)
         return true;
     }
     message_ref(m);
-    bool ok = core_append(c, m, err) && core_sync(c, err);
+    bool ok = core_append_done(c, m, err);
     if (ok) {
         state_index_answers(&c->state, m);
         core_emit_message(c, m, buf_cstr(&json));
         if (steer)
             emit_steers(l->e, m);
+        ok = core_sync(c, err);
     }
     message_free(m);
     buf_release(&json);
@@ -128,8 +129,12 @@ step_tools(struct loop *l, struct round *r)
         return loop_fail(l, &l->result->err);
     context_emit(l->core);
     if (!executor_len(l->core->executor))
-        return FLOW_NEXT;
-    wait_for_tools(l);
+        return core_sync(l->core, &l->result->err) ? FLOW_NEXT : loop_fail(l, &l->result->err);
+    /* The disk is full: calls that have not begun do not begin; their results go with the answer when there is room. */
+    if (l->core->n_unsaved)
+        executor_abort(l->core->executor, CANCEL_TIMEOUT);
+    else
+        wait_for_tools(l);
     if (!loop_append_results(l, &l->result->err))
         return loop_fail(l, &l->result->err);
     return FLOW_NEXT;

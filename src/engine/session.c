@@ -1,4 +1,5 @@
 /* The session inside core: journal, passport, resume. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,7 +63,41 @@ need_journal(struct core *c, struct err *err)
 int64_t
 core_next_place(const struct core *c)
 {
-    return (int64_t)conversation_len(c->conv) + 1;
+    return (int64_t)(conversation_len(c->conv) + c->n_unsaved) + 1;
+}
+
+static bool
+write_message(struct core *c, const struct message *m, struct err *err)
+{
+    int64_t offset;
+    size_t len;
+    if (!need_journal(c, err) || !journal_append_message(c->journal, c->session_id, c->cwd, m, err))
+        return false;
+    journal_last(c->journal, &offset, &len);
+    conversation_add(c->conv, m, offset, len);
+    return true;
+}
+
+/* What a full disk kept back comes first, in its order. */
+static bool
+write_unsaved(struct core *c, struct err *err)
+{
+    while (c->n_unsaved) {
+        if (!write_message(c, c->unsaved[0], err))
+            return false;
+        message_free(c->unsaved[0]);
+        memmove(c->unsaved, c->unsaved + 1, --c->n_unsaved * sizeof *c->unsaved);
+    }
+    return true;
+}
+
+static void
+keep_in_state(struct core *c, const struct message *take_m)
+{
+    if (c->loaded)
+        state_append(&c->state, take_m);
+    else
+        message_free(take_m); /* it is read with the others, when they are needed */
 }
 
 bool
@@ -70,26 +105,42 @@ core_append(struct core *c, const struct message *take_m, struct err *err)
 {
     if (!take_m)
         return true;
-    if (!need_journal(c, err) ||
-        !journal_append_message(c->journal, c->session_id, c->cwd, take_m, err)) {
+    if (!write_unsaved(c, err) || !write_message(c, take_m, err)) {
         message_free(take_m);
         return false;
     }
-    int64_t offset;
-    size_t len;
-    journal_last(c->journal, &offset, &len);
-    conversation_add(c->conv, take_m, offset, len);
-    if (c->loaded)
-        state_append(&c->state, take_m);
-    else
-        message_free(take_m); /* it is read with the others, when they are needed */
+    keep_in_state(c, take_m);
+    return true;
+}
+
+static bool
+is_out_of_space(const struct err *err)
+{
+    return err->sys == ENOSPC || err->sys == EDQUOT || err->sys == EFBIG;
+}
+
+bool
+core_append_done(struct core *c, const struct message *take_m, struct err *err)
+{
+    if (!take_m)
+        return true;
+    if (write_unsaved(c, err) && write_message(c, take_m, err)) {
+        keep_in_state(c, take_m);
+        return true;
+    }
+    if (!is_out_of_space(err) || !c->loaded || c->n_unsaved == ARRAY_LEN(c->unsaved)) {
+        message_free(take_m);
+        return false;
+    }
+    c->unsaved[c->n_unsaved++] = message_ref(take_m);
+    state_append(&c->state, take_m);
     return true;
 }
 
 bool
 core_sync(struct core *c, struct err *err)
 {
-    return c->journal ? journal_sync(c->journal, err) : true;
+    return write_unsaved(c, err) && (!c->journal || journal_sync(c->journal, err));
 }
 
 void
@@ -239,6 +290,11 @@ load_passport(struct core *c, const struct notes *notes)
 void
 core_session_close(struct core *c)
 {
+    struct err err = {0};
+    if (!write_unsaved(c, &err))
+        log_warn("journal", "%zu messages are lost: %s", c->n_unsaved, err.text);
+    while (c->n_unsaved)
+        message_free(c->unsaved[--c->n_unsaved]);
     journal_close(c->journal);
     c->journal = NULL;
     conversation_free(c->conv);

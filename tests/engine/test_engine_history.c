@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -428,6 +430,77 @@ test_an_export_of_the_live_session(void **state)
     rig_end(&r);
 }
 
+/* ---- a disk that fills up ---- */
+
+static void
+limit_files(rlim_t bytes)
+{
+    struct rlimit l;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &l);
+    l.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+}
+
+/* By the limit on a file's size, which fails as a full disk does: the turn ends with the file system's name, what has happened
+ * is kept, and all of it is in the journal once there is room. */
+static void
+a_full_disk(bool with_tool)
+{
+    struct rig r;
+    rig_init(&r);
+    char *text = xcalloc(1, 5001);
+    memset(text, 'x', 5000);
+    scripted_reply(r.script);
+    scripted_gate(r.script, 0);
+    scripted_text(r.script, text);
+    if (with_tool)
+        scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
+    scripted_end(r.script, with_tool ? STOP_TOOL_USE : STOP_END_TURN);
+    say(&r, "here again");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_kind(&r, EV_TURN);
+    limit_files(2500); /* room for the prompt and notes, not for the answer */
+    scripted_open_gate(r.script, 0);
+    const struct event *e = rig_kind(&r, EV_ERROR);
+    assert_non_null(strstr(e->u.error.err.text, "file system '/"));
+    assert_true(rig_result(&r)->u.result.is_error);
+    assert_int_equal(scripted_requests(r.script), 1);
+    rig_post(&r, OP_SUBMIT, "still full");
+    assert_true(rig_result(&r)->u.result.is_error);
+    assert_int_equal(scripted_requests(r.script), 1);
+    rig_post(&r, OP_COMMAND, "/cost"); /* small commands still run */
+    rig_kind(&r, EV_NOTICE);
+    limit_files(RLIM_INFINITY);
+    rig_post(&r, OP_SUBMIT, "room again");
+    assert_string_equal(rig_result(&r)->u.result.text, "here again");
+    const struct scripted_request *q = scripted_request(r.script, 1);
+    assert_non_null(strstr(q->messages[1], "xxxx"));
+    assert_int_equal(q->n_messages, 3);
+    assert_true(!with_tool || strstr(q->messages[2], "tool_result"));
+    assert_int_equal(messages_of(&r, engine_session_id(r.e)), with_tool ? 5 : 4);
+    struct cJSON *tree = page(&r, -1);
+    assert_int_equal(json_int(tree, "total", 0), with_tool ? 5 : 4);
+    json_free(tree);
+    free(text);
+    rig_end(&r);
+}
+
+static void
+test_a_full_disk_loses_no_answer(void **state)
+{
+    (void)state;
+    a_full_disk(false);
+}
+
+static void
+test_a_full_disk_loses_no_result(void **state)
+{
+    (void)state;
+    a_full_disk(true);
+}
+
 int
 main(void)
 {
@@ -441,6 +514,8 @@ main(void)
         cmocka_unit_test(test_a_fork_goes_on_in_a_copy),
         cmocka_unit_test(test_going_over_fails_softly),
         cmocka_unit_test(test_an_export_of_the_live_session),
+        cmocka_unit_test(test_a_full_disk_loses_no_answer),
+        cmocka_unit_test(test_a_full_disk_loses_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
