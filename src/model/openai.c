@@ -19,7 +19,7 @@
 #define ERROR_BODY_MAX ((size_t)1 << 20)
 #define DRAIN_MS 20
 /* Behind the reason to finish come usage and the end mark, at once; some servers leave the connection open instead. */
-#define SETTLE_MS 5000
+#define SETTLE_MS 3000
 #define BYTES_PER_TOKEN 4
 #define MODELS_SHOWN 6
 

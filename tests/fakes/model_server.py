@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A loopback model server for tests: speaks the streaming Messages API from a script and checks that what it is sent is legal.
+"""A loopback model server for tests: speaks the streaming Messages API and chat completions, both from one script, and checks that what it is
+sent is legal.
 
   model_server.py --script FILE --log FILE [--port 0] [--dribble BYTES] [--tokens-per-second N] [--no-extension] [--max-seconds N]
 
@@ -10,7 +11,9 @@ The log gets one JSON line a request: {"n", "path", "from": the client's port, "
 request is answered 400 with the reason.  Legal is: the first role is the user's, roles take turns, each tool_use is answered in the very next message, results
 first, no empty text, ids and names that the API takes, at most four cache_control marks and none on thinking; and tools, system and
 messages extend byte for byte those of the request before in the same conversation (the one that begins with the same message),
-cache_control and top-level scalars aside.  --no-extension, or "extension": false in the script, drops that last check: for folds,
+cache_control and top-level scalars aside.  Of chat completions (POST .../chat/completions): one system message at most, and first; then
+user and assistant take turns, each tool call is answered by exactly one message of the role tool, right behind; no empty content; tools and
+messages extend those before byte for byte.  --no-extension, or "extension": false in the script, drops that last check: for folds,
 rewinds and forks, which change the past on purpose.
 
 The script is {"responses": [RESPONSE, ...], "match": [ROW, ...], "extension": true}.  A request is answered by the first `match` row
@@ -32,6 +35,10 @@ A RESPONSE is a list of steps:
   {"status": 529, "headers": {...}, "body": {...} or "text"}   instead of a stream (delays may come before it)
   {"tokens_per_second": n}                 the pace of what follows (0: at once)
 
+The same steps serve chat completions: thinking as reasoning_content, a ping as a comment, usage under its other names; {"usage": null}
+sends none.  The "last user message" of a row is there all that follows the last assistant message.  {"content_type": "..."} as a step
+changes the header of a stream.
+
 POST /v1/messages/count_tokens is answered with an estimate and not logged.
 """
 import argparse
@@ -49,7 +56,7 @@ import time
 WORDS = ("parser token stream buffer window engine cache module thread event queue reads writes keeps finds lists the a each of "
          "with into over and when").split()
 STEPS = ("text thinking redacted_thinking tool_use generate delay_ms ping raw usage stop_reason cut error status "
-         "tokens_per_second").split()
+         "tokens_per_second content_type").split()
 CONDITIONS = ("if", "tool_result", "text", "model")
 IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
 
@@ -148,6 +155,125 @@ def fault_of_body(body):
             return "the tool name %r" % name
     return "%d cache breakpoints" % len(marks) if len(marks) > 4 else None
 
+
+# ---- is a chat completion legal? ----
+
+CHAT_KEYS = {"system": {"role", "content"}, "user": {"role", "content"}, "assistant": {"role", "content", "tool_calls"},
+             "tool": {"role", "content", "tool_call_id"}}
+
+
+def fault_of_content(content):
+    """Why a content is none, or None."""
+    if isinstance(content, str):
+        return None if content.strip() else "an empty content"
+    if not isinstance(content, list) or not content:
+        return "no content"
+    for part in content:
+        if part.get("type") == "text" and not part["text"].strip():
+            return "an empty text part"
+        if part.get("type") == "image_url" and not part["image_url"]["url"]:
+            return "an image without its address"
+        if part.get("type") not in ("text", "image_url"):
+            return "a part of the type %r" % part.get("type")
+    return None
+
+
+def fault_of_chat_call(call):
+    """Why a tool call cannot be sent, or None."""
+    if set(call) != {"id", "type", "function"} or call["type"] != "function" or set(call["function"]) != {"name", "arguments"}:
+        return "a call of an odd shape: %s" % sorted(call)
+    if not IDENTIFIER.match(call["id"]) or not IDENTIFIER.match(call["function"]["name"]):
+        return "a call with an odd id or name: %r %r" % (call["id"], call["function"]["name"])
+    if not isinstance(json.loads(call["function"]["arguments"]), dict):
+        return "a call whose arguments are no object"
+    return None
+
+
+def fault_of_chat_message(m, before, i):
+    role = m["role"]
+    if role not in CHAT_KEYS or not set(m) <= CHAT_KEYS[role]:
+        return "message %d is %r with %s" % (i, role, sorted(m))
+    if role == "system" and i:
+        return "message %d is a system message that is not the first" % i
+    if role == "assistant" and before not in ("user", "tool"):
+        return "message %d is the assistant's behind %r" % (i, before)
+    if role == "user" and before == "user":
+        return "message %d is the user's, like the one before" % i
+    if role == "assistant" and m.get("content") is None:
+        return None if m.get("tool_calls") else "message %d says nothing" % i
+    fault = fault_of_content(m.get("content"))
+    if not fault and role != "user" and not isinstance(m["content"], str):
+        fault = "content that is no string"
+    return "message %d has %s" % (i, fault) if fault else None
+
+
+def fault_of_chat_messages(messages):
+    open_ids, seen, before = [], set(), None
+    for i, m in enumerate(messages):
+        fault = fault_of_chat_message(m, before, i)
+        if fault:
+            return fault
+        if m["role"] == "tool":
+            if m["tool_call_id"] not in open_ids:
+                return "message %d answers %r, open were %s" % (i, m["tool_call_id"], open_ids)
+            open_ids.remove(m["tool_call_id"])
+        elif open_ids:
+            return "message %d stands before the answers of %s" % (i, open_ids)
+        for call in m.get("tool_calls", []):
+            fault = fault_of_chat_call(call)
+            if fault:
+                return "message %d has %s" % (i, fault)
+            if call["id"] in seen:
+                return "message %d repeats the call id %r" % (i, call["id"])
+            open_ids.append(call["id"])
+            seen.add(call["id"])
+        before = m["role"]
+    if open_ids:
+        return "the last message leaves calls open: %s" % open_ids
+    return None if before in ("user", "tool") else "the last message is the %s's" % before
+
+
+def fault_of_chat(body):
+    """Why the request is illegal, or None."""
+    if not body.get("messages") or not body.get("model"):
+        return "no messages or no model"
+    if "max_tokens" in body and "max_completion_tokens" in body:
+        return "two limits"
+    if "stream_options" in body and not body.get("stream"):
+        return "stream_options without stream"
+    names = []
+    for t in body.get("tools", []):
+        if set(t) != {"type", "function"} or t["type"] != "function" or not isinstance(t["function"]["parameters"], dict):
+            return "a tool of an odd shape: %s" % sorted(t)
+        names.append(t["function"]["name"])
+    if len(set(names)) != len(names) or not all(IDENTIFIER.match(n) for n in names):
+        return "odd tool names: %s" % names
+    return fault_of_chat_messages(body["messages"])
+
+
+def chat_tail(body):
+    """What follows the last assistant message, as one user message of the other wire."""
+    blocks = []
+    for m in reversed(body["messages"]):
+        if m["role"] == "assistant":
+            break
+        if m["role"] == "tool":
+            blocks.insert(0, {"type": "tool_result", "content": m["content"]})
+        elif m["role"] == "user":
+            parts = [{"type": "text", "text": m["content"]}] if isinstance(m["content"], str) else m["content"]
+            blocks[:0] = [p for p in parts if p["type"] == "text"]
+    return {"role": "user", "content": blocks}
+
+
+def chat_parts(text):
+    """The bytes of tools, the system message and each other message as they stand in the body."""
+    top = dict(members(text, 0))
+    messages = [m for _, m in members(top["messages"], 0)]
+    system = messages.pop(0) if json.loads(messages[0])["role"] == "system" else None
+    return {"tools": top.get("tools"), "system": system, "messages": messages}
+
+
+# ---- bytes that must stand again ----
 
 def members(text, at):
     """The raw bytes of the members of the array or object that begins at `at`: (key or None, bytes) each."""
@@ -311,13 +437,71 @@ class Answer:
             self.usage = s.get("usage", self.usage)
             self.stop = s.get("stop_reason", self.stop)
         usage = dict({"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0},
-                     **self.usage)
+                     **(self.usage or {}))
         self.event("message_start", {"message": {"id": "msg_%d" % n, "type": "message", "role": "assistant", "model": model,
                                                  "content": [], "stop_reason": None, "usage": dict(usage, output_tokens=1)}})
         for s in steps:
             self.step(s, n)
         self.event("message_delta", {"delta": {"stop_reason": self.stop or "end_turn", "stop_sequence": None}, "usage": usage})
         self.event("message_stop", {})
+
+
+FINISH = {"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length", "refusal": "content_filter"}
+
+
+class ChatAnswer(Answer):
+    """The same steps as chunks of a chat completion."""
+
+    def chunk(self, delta, finish=None, **more):
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        value = dict({"id": "chatcmpl-%d" % self.n, "object": "chat.completion.chunk", "model": self.model, "choices": [choice]}, **more)
+        self.write("data: %s\n\n" % json.dumps(value, ensure_ascii=False))
+
+    def text(self, text):
+        for p in re.findall(r"\S{0,12}\s?|\s", text):
+            if p:
+                self.wait(p)
+                self.chunk({"content": p})
+
+    def thinking(self, text, signature):
+        for p in re.findall(r".{1,9}", text, re.S):
+            self.chunk({"reasoning_content": p})
+
+    def tool_use(self, use, n):
+        text = use["input"] if isinstance(use["input"], str) else json.dumps(use["input"], ensure_ascii=False)
+        self.stop = self.stop or "tool_use"
+        head = {"name": use["name"], "arguments": ""}
+        self.chunk({"tool_calls": [{"index": self.index, "id": use.get("id", "call_%d_%d" % (n, self.index)), "type": "function",
+                                    "function": head}]})
+        for p in re.findall(r".{1,11}", text, re.S):
+            self.chunk({"tool_calls": [{"index": self.index, "function": {"arguments": p}}]})
+        self.index += 1
+
+    def step(self, s, n):
+        if "ping" in s:
+            self.write(": ping\n\n")
+        elif "error" in s:
+            self.write("data: %s\n\n" % json.dumps({"error": s["error"]}))
+            raise Cut("clean")
+        elif "redacted_thinking" not in s:
+            super().step(s, n)
+
+    def run(self, steps, n, model):
+        self.n, self.model = n, model
+        for s in steps:
+            self.usage = s.get("usage", self.usage)
+            self.stop = s.get("stop_reason", self.stop)
+        self.chunk({"role": "assistant", "content": ""})
+        for s in steps:
+            self.step(s, n)
+        self.chunk({}, FINISH.get(self.stop or "end_turn", self.stop))
+        if self.usage is not None and self.with_usage:
+            u = dict({"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 0}, **self.usage)
+            prompt = u["input_tokens"] + u["cache_read_input_tokens"] + u.get("cache_creation_input_tokens", 0)
+            self.chunk({}, choices=[], usage={"prompt_tokens": prompt, "completion_tokens": u["output_tokens"],
+                                              "total_tokens": prompt + u["output_tokens"],
+                                              "prompt_tokens_details": {"cached_tokens": u["cache_read_input_tokens"]}})
+        self.write("data: [DONE]\n\n")
 
 
 class State:
@@ -331,8 +515,8 @@ class State:
         self.answered = None
 
     @staticmethod
-    def fits(row, body):
-        last = next(m for m in reversed(body["messages"]) if m["role"] == "user")
+    def fits(row, body, chat):
+        last = chat_tail(body) if chat else next(m for m in reversed(body["messages"]) if m["role"] == "user")
         blocks = blocks_of(last)
         texts = "\n".join(b["text"] for b in blocks if b["type"] == "text")
         return ((row.get("again") or not row.get("used")) and
@@ -341,26 +525,26 @@ class State:
                 ("model" not in row or row["model"] in body["model"]) and
                 ("tool_result" not in row or row["tool_result"] == any(b["type"] == "tool_result" for b in blocks)))
 
-    def choose(self, body):
+    def choose(self, body, chat):
         for row in self.matches:
-            if self.fits(row, body):
+            if self.fits(row, body, chat):
                 row["used"] = True
                 return row["then"]
         if not self.responses:
             return [{"text": "No response is scripted."}]
         return self.responses.pop(0) if len(self.responses) > 1 else self.responses[0]
 
-    def judge(self, text):
+    def judge(self, text, chat):
         """The body and why it is illegal, or None."""
         try:
             body = json.loads(text)
-            fault = fault_of_body(body)
+            fault = fault_of_chat(body) if chat else fault_of_body(body)
             if fault or not self.extension:
                 return body, fault
-            parts = raw_parts(text)
+            parts = chat_parts(text) if chat else raw_parts(text)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as e:
             return text, "a body that cannot be read: %s %s" % (type(e).__name__, e)
-        first = parts["messages"][0]
+        first = (chat, parts["messages"][0])
         before = self.before.get(first)
         fault = fault_of_extension(before, parts) if before else None
         if not fault:
@@ -370,16 +554,16 @@ class State:
     def take(self, path, client, headers, text):
         """Records the request, when it came and when the last answer had gone (CLOCK_MONOTONIC seconds); gives its number, its
         body, the response and why it is illegal."""
-        at = time.monotonic()
+        at, chat = time.monotonic(), path.split("?")[0].endswith("/chat/completions")
         with self.lock:
             self.n += 1
-            body, illegal = self.judge(text)
+            body, illegal = self.judge(text, chat)
             self.log.write(json.dumps({"n": self.n, "path": path, "from": client, "headers": headers, "body": body,
                                        "illegal": illegal, "at": at, "answered": self.answered}) + "\n")
             self.log.flush()
             if illegal:
                 print("illegal request %d: %s" % (self.n, illegal), file=sys.stderr, flush=True)
-            return self.n, body, None if illegal else self.choose(body), illegal
+            return self.n, body, None if illegal else self.choose(body, chat), illegal
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -403,7 +587,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         data = value.encode() if isinstance(value, str) else json.dumps(value).encode()
         kind = "text/html" if isinstance(value, str) else "application/json"
         self.send_response(status)
-        for k, v in dict({"content-type": kind, "content-length": str(len(data)), "request-id": "req_%d" % n},
+        for k, v in dict({"content-type": kind, "content-length": str(len(data)), "request-id": "req_%d" % n,
+                          "x-request-id": "req_%d" % n},
                          **(headers or {})).items():
             self.send_header(k, v)
         self.end_headers()
@@ -417,7 +602,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         if path.endswith("/messages/count_tokens"):
             self.plain(0, 200, {"input_tokens": len(text) // 4})
-        elif path.endswith("/messages"):
+        elif path.endswith(("/messages", "/chat/completions")):
             self.messages(text)
         else:
             self.fail(0, 404, "not_found_error", "no such path: " + path)
@@ -435,21 +620,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if steps and "status" in steps[0]:
                 self.plain(n, steps[0]["status"], steps[0].get("body", {}), steps[0].get("headers"))
             else:
-                self.stream(n, steps, body["model"])
+                self.stream(n, steps, body)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
     def chunk(self, data):
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
 
-    def stream(self, n, steps, model):
+    def stream(self, n, steps, body):
+        kind = next((s["content_type"] for s in steps if "content_type" in s), "text/event-stream; charset=utf-8")
         self.send_response(200)
-        self.send_header("content-type", "text/event-stream; charset=utf-8")
+        self.send_header("content-type", kind)
         self.send_header("request-id", "req_%d" % n)
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         try:
-            Answer(self.chunk, self.dribble, self.pace).run(steps, n, model)
+            chat = self.path.split("?")[0].endswith("/chat/completions")
+            answer = (ChatAnswer if chat else Answer)(self.chunk, self.dribble, self.pace)
+            answer.with_usage = (body.get("stream_options") or {}).get("include_usage", False)
+            answer.run(steps, n, body["model"])
         except Cut as cut:
             how = cut.args[0]
             if how == "reset":
