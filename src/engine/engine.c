@@ -88,6 +88,7 @@ engine_main(void *arg)
             waker_wait(&e->wake, -1);
     }
     drop_work(e);
+    query_files_stop(e);
     tasks_close(&e->core);
     core_save_passport(&e->core, SESSION_IDLE, NULL);
     struct err err = {0};

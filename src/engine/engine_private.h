@@ -48,6 +48,7 @@ struct engine {
     char **steer; /* typed while the turn runs; join after the running tool batch */
     size_t n_steer, cap_steer;
     bool quit, running;
+    struct file_query *files; /* the walk that goes on, or NULL */
     char **ids; /* every id this engine had: a reader may still hold one */
     size_t n_ids, cap_ids;
     pthread_t thread;
@@ -77,6 +78,9 @@ void connect_run(struct engine *e, struct str arg);
 
 /* query.c */
 void query_answer(struct engine *e, const struct op *op);
+/* query_files.c: answers from a thread of its own; a walk that still goes on answers with what it has. */
+void query_files(struct engine *e, const struct op *op);
+void query_files_stop(struct engine *e);
 
 /* submit.c */
 void submit_run(struct engine *e, struct work *take_w);

@@ -2,15 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/glob.h"
 #include "base/json.h"
 #include "engine/engine_private.h"
 #include "engine/meters.h"
 #include "engine/permit.h"
 #include "engine/query_log.h"
 #include "engine/query_private.h"
-
-#define FILES_MAX 2000
 
 static void
 write_state(struct engine *e, struct str arg, struct buf *out)
@@ -34,52 +31,22 @@ write_checkpoints(struct engine *e, struct str arg, struct buf *out)
     buf_adds(out, "{\"checkpoints\":[],\"error\":\"checkpoints are not available yet\"}");
 }
 
-struct listing {
-    struct jw *w;
-    struct str want;
-    size_t n;
-};
-
-static bool
-visit_file(void *user, const char *rel_path, bool is_dir)
-{
-    struct listing *l = user;
-    if (is_dir || (l->want.len && !str_contains(str_from(rel_path), l->want)))
-        return true;
-    jw_cstr(l->w, rel_path);
-    return ++l->n < FILES_MAX;
-}
-
-/* Completion: files below the working folder whose path holds the argument. */
-static void
-write_files(struct engine *e, struct str arg, struct buf *out)
-{
-    struct jw w;
-    jw_init(&w, out);
-    struct listing l = {.w = &w, .want = arg};
-    jw_object(&w);
-    jw_key(&w, "files");
-    jw_array(&w);
-    const struct glob_walk walk = {
-        .root = e->core.cwd, .cancel = e->core.cancel, .visit = visit_file, .user = &l};
-    bool all = glob_walk(&walk);
-    jw_end(&w);
-    jw_kbool(&w, "complete", all);
-    jw_end(&w);
-}
-
 void
 query_answer(struct engine *e, const struct op *op)
 {
     static void (*const writers[])(struct engine *, struct str, struct buf *) = {
         [QUERY_HISTORY] = query_history, [QUERY_SESSIONS] = query_sessions,
-        [QUERY_RULES] = write_rules,     [QUERY_FILES] = write_files,
+        [QUERY_RULES] = write_rules,     [QUERY_FILES] = NULL,
         [QUERY_SEARCH] = query_search,   [QUERY_CHECKPOINTS] = write_checkpoints,
         [QUERY_STATE] = write_state,     [QUERY_METERS] = query_meters,
         [QUERY_MODELS] = query_models,
         [QUERY_TOOL_LOG] = query_tool_log, [QUERY_COMMANDS] = command_write_list,
         [QUERY_TRUST] = query_trust,     [QUERY_SETTINGS] = query_settings,
     };
+    if (op->query == QUERY_FILES) {
+        query_files(e, op); /* answers later */
+        return;
+    }
     struct buf b;
     buf_init(&b, BUF_MAX);
     if ((size_t)op->query >= ARRAY_LEN(writers) || !writers[op->query])
