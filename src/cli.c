@@ -98,8 +98,8 @@ static const char *const not_here[] = {
     "--ax-screen-reader",
 };
 
-static const char *const commands[] = {"perm",   "sessions", "resume", "export",
-                                       "replay", "doctor",   "mcp",    "worker"};
+static const char *const commands[] = {"perm", "sessions", "resume", "export", "replay",
+                                       "tour", "doctor",   "mcp",    "worker"};
 
 static const struct option_row *
 find_row(struct str name)
@@ -350,7 +350,10 @@ cli_help(void)
          "anything\n"
          "       yare perm explain 'COMMAND'     why a shell command would run, ask or be denied\n"
          "       yare sessions | resume ID       sessions of this folder; go on with one\n"
-         "       yare replay FILE                plays a recording of --events (--speed N|max, --linear)\n"
+         "       yare tour                       two minutes through the screen, in a scratch "
+         "folder\n"
+         "       yare replay FILE                plays a recording of --events (--speed N|max, "
+         "--linear)\n"
          "       yare doctor                     what was found: settings, providers, "
          "rules\n\noptions:");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

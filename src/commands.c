@@ -107,6 +107,17 @@ run_replay(int argc, char **argv, struct setup *s)
 }
 
 static int
+run_tour(int argc, char **argv, struct setup *s)
+{
+    (void)argv;
+    if (argc > 0) {
+        fprintf(stderr, "yare: usage: yare tour\n");
+        return 2;
+    }
+    return front_tour(s->options);
+}
+
+static int
 run_missing(int argc, char **argv, struct setup *s)
 {
     (void)argc, (void)argv, (void)s;
@@ -118,7 +129,8 @@ static const struct command {
     int (*run)(int argc, char **argv, struct setup *s); /* argv behind the command's name */
 } table[] = {
     {"perm", run_perm},      {"sessions", commands_sessions_run}, {"doctor", run_doctor},
-    {"export", commands_export_run}, {"replay", run_replay},    {"mcp", run_missing},
+    {"export", commands_export_run}, {"replay", run_replay},    {"tour", run_tour},
+    {"mcp", run_missing},
     {"worker", run_missing},
 };
 

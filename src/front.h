@@ -11,5 +11,9 @@ int front_signals(void);
 /* Can the full screen be shown here? False: ret_why says why not, and that plain lines come instead. Only asked with a terminal there. */
 bool front_has_screen(struct err *ret_why);
 int front_linear(const struct options *o, const char *notice);
+/* `yare tour`: through every pane in a scratch folder, by the offline pilot. */
+int front_tour(const struct options *o);
+/* There has been no session yet, in any project. */
+bool front_is_newcomer(const char *data_dir);
 /* `yare replay FILE [--speed N|max] [--linear]`: argv behind the command's name. */
 int front_replay(int argc, char **argv, const struct options *o);

@@ -136,11 +136,16 @@ start_engine(void *user, struct err *err)
         log_warn("terminal", "no guard: %s", err->text);
         *err = (struct err){0};
     }
-    return setup_start(&t->setup, err);
+    bool newcomer = front_is_newcomer(t->setup.data_dir); /* before there is a session */
+    struct engine *e = setup_start(&t->setup, err);
+    const char *why;
+    if (e && newcomer && strcmp(setup_provider(&t->setup, &why), "offline") == 0)
+        engine_offer(e, "tour", "New here? A two-minute tour, with a scratch folder", "/tour");
+    return e;
 }
 
 static int
-run_tui(const struct options *o)
+run_screen(const struct options *o, char **ret_tour)
 {
     struct err err = {0};
     struct tui t = {0};
@@ -164,6 +169,7 @@ run_tui(const struct options *o)
                             .keys_file = keys,
                             .events_file = o->events,
                             .signal_fd = front_signals(),
+                            .ret_tour = ret_tour,
                             .start_engine = start_engine,
                             .user = &t};
     int code = app_run(&a, NULL);
@@ -171,6 +177,28 @@ run_tui(const struct options *o)
     free(keys);
     free(history);
     setup_release(&t.setup);
+    return code;
+}
+
+/* Who asks for the tour on the screen comes back to the session that was left for it. */
+static int
+run_tui(const struct options *o)
+{
+    char *session = NULL;
+    int code = run_screen(o, &session);
+    while (session) {
+        struct options again = *o;
+        (void)front_tour(o);
+        again.prompt = NULL;
+        again.fork_session = again.go_on = false;
+        again.resume = session[0] != '\0';
+        again.resume_id = again.resume ? session : NULL;
+        again.session_id = NULL;
+        char *next = NULL;
+        code = run_screen(&again, &next);
+        free(session);
+        session = next;
+    }
     return code;
 }
 

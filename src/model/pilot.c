@@ -145,26 +145,61 @@ parse_search(struct str rest, struct pilot_step *step)
     return step->a[0] != '\0';
 }
 
+/* The first of the words that stands outside quotes; (size_t)-1: none. */
+static size_t
+find_one_of(struct str s, const char *const *words, size_t *ret_len)
+{
+    size_t best = (size_t)-1;
+    for (; *words; words++) {
+        size_t at = find_word(s, *words, 0);
+        if (at >= best)
+            continue;
+        best = at;
+        *ret_len = strlen(*words);
+    }
+    return best;
+}
+
+/* A with B in FILE, A to B in FILE, A by B in FILE; or in FILE A with B. */
 static bool
 parse_replace(struct str rest, struct pilot_step *step)
 {
-    size_t with = find_word(rest, "with", 0), in = find_last_word(rest, "in");
+    static const char *const joints[] = {"with", "by", "to", "into", NULL};
+    size_t len = 0, with = find_one_of(rest, joints, &len), in = find_last_word(rest, "in");
     if (with == (size_t)-1 || in == (size_t)-1 || in < with)
         return false;
     step->a = unquote(str_sub(rest, 0, with));
-    step->b = unquote(str_sub(rest, with + 4, in - with - 4));
+    step->b = unquote(str_sub(rest, with + len, in - with - len));
     step->c = unquote(operand(str_sub(rest, in + 2, rest.len)));
     return step->a[0] && step->c[0];
 }
 
+/* TEXT to FILE, TEXT into FILE. */
 static bool
 parse_write(struct str rest, struct pilot_step *step)
 {
-    size_t to = find_last_word(rest, "to");
+    size_t to = find_last_word(rest, "to"), into = find_last_word(rest, "into"), len = 2;
+    if (into != (size_t)-1 && (to == (size_t)-1 || into > to)) {
+        to = into;
+        len = 4;
+    }
     if (to == (size_t)-1)
         return false;
     step->a = unquote(str_sub(rest, 0, to));
-    step->b = unquote(operand(str_sub(rest, to + 2, rest.len)));
+    step->b = unquote(operand(str_sub(rest, to + len, rest.len)));
+    return step->b[0] != '\0';
+}
+
+/* FILE with TEXT, FILE containing TEXT. */
+static bool
+parse_create(struct str rest, struct pilot_step *step)
+{
+    static const char *const joints[] = {"with", "containing", "saying", "that says", NULL};
+    size_t len = 0, with = find_one_of(rest, joints, &len);
+    if (with == (size_t)-1)
+        return false;
+    step->b = unquote(operand(str_sub(rest, 0, with)));
+    step->a = unquote(str_sub(rest, with + len, rest.len));
     return step->b[0] != '\0';
 }
 
@@ -175,15 +210,59 @@ parse_operand(struct str rest, struct pilot_step *step)
     return step->a[0] != '\0';
 }
 
+/* Longer ones before what they begin with. */
 static const struct verb {
     const char *word;
     enum pilot_verb verb;
+    bool (*parse)(struct str rest, struct pilot_step *step); /* NULL: the verb's own */
 } verbs[] = {
-    {"read", PILOT_READ}, {"show", PILOT_READ},       {"list", PILOT_LIST},
-    {"ls", PILOT_LIST},   {"find", PILOT_FIND},       {"search", PILOT_FIND},
-    {"grep", PILOT_FIND}, {"files", PILOT_GLOB},      {"glob", PILOT_GLOB},
-    {"run", PILOT_RUN},   {"replace", PILOT_REPLACE}, {"write", PILOT_WRITE},
-    {"todo", PILOT_TODO}, {"help", PILOT_HELP},
+    {"show me around", PILOT_TOUR, NULL},
+    {"show me", PILOT_READ, NULL},
+    {"look at", PILOT_READ, NULL},
+    {"look into", PILOT_READ, NULL},
+    {"what is in", PILOT_READ, NULL},
+    {"what's in", PILOT_READ, NULL},
+    {"list the files in", PILOT_LIST, NULL},
+    {"list files in", PILOT_LIST, NULL},
+    {"list the files", PILOT_LIST, NULL},
+    {"list files", PILOT_LIST, NULL},
+    {"which files are in", PILOT_LIST, NULL},
+    {"which files are there", PILOT_LIST, NULL},
+    {"search for", PILOT_FIND, NULL},
+    {"look for", PILOT_FIND, NULL},
+    {"where is", PILOT_FIND, NULL},
+    {"where are", PILOT_FIND, NULL},
+    {"who uses", PILOT_FIND, NULL},
+    {"find files named", PILOT_GLOB, NULL},
+    {"find files", PILOT_GLOB, NULL},
+    {"find the files", PILOT_GLOB, NULL},
+    {"run the command", PILOT_RUN, NULL},
+    {"make a todo list", PILOT_TODO, NULL},
+    {"todo list", PILOT_TODO, NULL},
+    {"todos", PILOT_TODO, NULL},
+    {"what can you do", PILOT_HELP, NULL},
+    {"read", PILOT_READ, NULL},
+    {"show", PILOT_READ, NULL},
+    {"open", PILOT_READ, NULL},
+    {"cat", PILOT_READ, NULL},
+    {"list", PILOT_LIST, NULL},
+    {"ls", PILOT_LIST, NULL},
+    {"find", PILOT_FIND, NULL},
+    {"search", PILOT_FIND, NULL},
+    {"grep", PILOT_FIND, NULL},
+    {"files", PILOT_GLOB, NULL},
+    {"glob", PILOT_GLOB, NULL},
+    {"run", PILOT_RUN, NULL},
+    {"execute", PILOT_RUN, NULL},
+    {"replace", PILOT_REPLACE, NULL},
+    {"change", PILOT_REPLACE, NULL},
+    {"rename", PILOT_REPLACE, NULL},
+    {"write", PILOT_WRITE, NULL},
+    {"create", PILOT_WRITE, parse_create},
+    {"make a file", PILOT_WRITE, parse_create},
+    {"todo", PILOT_TODO, NULL},
+    {"help", PILOT_HELP, NULL},
+    {"tour", PILOT_TOUR, NULL},
 };
 
 static const struct verb *
@@ -217,6 +296,7 @@ parse_rest(struct str rest, struct pilot_step *step)
     case PILOT_TODO:
         return parse_todo(rest, step);
     case PILOT_HELP:
+    case PILOT_TOUR:
         return rest.len == 0;
     case PILOT_UNKNOWN:
         break;
@@ -241,7 +321,7 @@ parse_step(struct str text)
         struct str rest = str_trim(str_sub(text, strlen(v->word), text.len));
         if (rest.len && rest.ptr[0] == ':')
             rest = str_trim(str_sub(rest, 1, rest.len));
-        if (parse_rest(rest, &step))
+        if (v->parse ? v->parse(rest, &step) : parse_rest(rest, &step))
             return step;
         release_step(&step);
     }
@@ -305,13 +385,43 @@ static struct str
 add_part(struct pilot_plan *p, struct str text)
 {
     const struct verb *v = verb_at(text, 0);
-    if (str_is(text, "tour") || str_is(text, "Tour"))
-        pilot_add_tour(p);
-    else if (v && v->verb == PILOT_READ)
+    if (v && v->verb == PILOT_READ)
         return add_reads(p, text, strlen(v->word));
     else
         add_step(p, text);
     return (struct str){0};
+}
+
+/* "Could you please ... for me, please?" Of a command nothing is cut at the end: it may mean it. */
+static struct str
+without_manners(struct str s)
+{
+    static const char *const openings[] = {
+        "please",          "first", "now",    "can you", "could you", "would you", "i want you to",
+        "i'd like you to", "let's", "go and", "and",     "then",      "also"};
+    static const char *const endings[] = {"please", "for me", "now", "thanks"};
+    for (size_t i = 0; i < ARRAY_LEN(openings); i++) {
+        if (!word_at(s, 0, openings[i]) || s.len == strlen(openings[i]))
+            continue;
+        s = clean(str_sub(s, strlen(openings[i]), s.len));
+        i = (size_t)-1;
+    }
+    struct str bare = s;
+    while (bare.len && strchr("?!", bare.ptr[bare.len - 1]))
+        bare = clean(str_sub(bare, 0, bare.len - 1));
+    const struct verb *v = verb_at(bare, 0);
+    if (!v || v->verb == PILOT_RUN || v->verb == PILOT_WRITE || v->verb == PILOT_TODO)
+        return s;
+    if (v->verb != PILOT_GLOB)
+        s = bare;
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+        size_t n = strlen(endings[i]);
+        if (s.len <= n + strlen(v->word) + 1 || !word_at(s, s.len - n, endings[i]))
+            continue;
+        s = clean(str_sub(s, 0, s.len - n));
+        i = (size_t)-1;
+    }
+    return s;
 }
 
 void
@@ -322,8 +432,7 @@ pilot_parse(struct str prompt, struct pilot_plan *ret)
     while (prompt.len) {
         size_t then = find_word(prompt, "then", 0);
         struct str part = clean(str_sub(prompt, 0, then == (size_t)-1 ? prompt.len : then));
-        if (word_at(part, 0, "please") || word_at(part, 0, "first"))
-            part = clean(str_sub(part, word_at(part, 0, "please") ? 6 : 5, part.len));
+        part = without_manners(part);
         while (part.len)
             part = add_part(ret, part);
         prompt =

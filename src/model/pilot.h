@@ -23,17 +23,14 @@ enum pilot_verb {
     PILOT_WRITE,   /* a: text, b: file */
     PILOT_TODO,    /* a: items, one a line */
     PILOT_HELP,
+    PILOT_TOUR, /* where it is */
     PILOT_UNKNOWN /* a: the text */
 };
 
 struct pilot_step {
     enum pilot_verb verb;
     char *a, *b, *c;
-    const char *note;   /* said before it (the tour), or NULL */
     bool with_previous; /* called in the same answer as the step before */
-    bool is_tour;       /* that it was not allowed or failed is no reason to stop */
-    /* 1 + index of the step without whose success this one makes no sense; 0: none */
-    size_t needs;
 };
 struct pilot_plan {
     struct pilot_step *steps;
@@ -47,5 +44,4 @@ void pilot_step_text(const struct pilot_step *s, struct buf *out);
 const char *pilot_step_file(const struct pilot_step *s);
 /* What it understands and how to connect a model, as Markdown. */
 extern const char pilot_help[];
-/* Adds the steps of the tour. */
-void pilot_add_tour(struct pilot_plan *p);
+extern const char pilot_tour_text[]; /* where the tour is */

@@ -104,6 +104,10 @@ announce(struct buf *out, const struct pilot_step *step, const char *tool)
 static void
 talk(struct buf *out, const struct pilot_step *step)
 {
+    if (step->verb == PILOT_TOUR) {
+        buf_adds(out, pilot_tour_text);
+        return;
+    }
     if (step->verb == PILOT_UNKNOWN) {
         buf_adds(out, "I do not understand \"");
         add_cut(out, str_from(step->a), UNKNOWN_SHOWN);
@@ -135,6 +139,12 @@ outcome(const struct answer *a, size_t i)
     return is_done(a, i) ? "" : "failed";
 }
 
+static bool
+says_only(const struct pilot_step *step)
+{
+    return step->verb == PILOT_HELP || step->verb == PILOT_TOUR;
+}
+
 static void
 add_summary(struct answer *a)
 {
@@ -142,14 +152,14 @@ add_summary(struct answer *a)
     if (n < 2)
         return;
     for (size_t i = 0; i < n; i++)
-        done += is_done(a, i) || a->at.plan.steps[i].verb == PILOT_HELP;
+        done += is_done(a, i) || says_only(&a->at.plan.steps[i]);
     if (done == n)
         buf_addf(&a->text, "**All %zu steps are done:**\n\n", n);
     else
         buf_addf(&a->text, "**%zu of %zu steps are done:**\n\n", done, n);
     for (size_t i = 0; i < n; i++) {
         const char *word = outcome(a, i);
-        if (a->at.plan.steps[i].verb == PILOT_HELP)
+        if (says_only(&a->at.plan.steps[i]))
             continue;
         buf_addf(&a->text, "- %s%s%s", *word ? "**" : "", word, *word ? ":** " : "");
         pilot_step_text(&a->at.plan.steps[i], &a->text);
@@ -201,13 +211,10 @@ call_group(struct answer *a, size_t i)
     size_t end = group_end(&a->at.plan, i);
     if (!tool)
         return false;
-    if (steps[i].note && !a->at.past[i].use)
-        buf_adds(&a->text, steps[i].note);
-    else
-        for (size_t k = i; k < end; k++) {
-            announce(&a->text, &steps[k], tool);
-            buf_adds(&a->text, k + 1 < end ? " " : "");
-        }
+    for (size_t k = i; k < end; k++) {
+        announce(&a->text, &steps[k], tool);
+        buf_adds(&a->text, k + 1 < end ? " " : "");
+    }
     script_text(a->out, buf_str(&a->text));
     for (size_t k = i; k < end; k++)
         call(a, k, tool);
@@ -221,7 +228,7 @@ take_results(struct answer *a, size_t end)
     bool go_on = true;
     for (size_t i = a->at.from; i < end; i++) {
         say_result(a, i);
-        go_on = go_on && (is_done(a, i) || a->at.plan.steps[i].is_tour);
+        go_on = go_on && is_done(a, i);
     }
     if (!go_on && end < a->at.plan.n)
         buf_adds(&a->text, "I stop here.\n\n");
@@ -243,8 +250,6 @@ go_on(struct answer *a)
     }
     for (; i < plan->n; i++) {
         const struct pilot_step *step = &plan->steps[i];
-        if (step->needs && !is_done(a, step->needs - 1))
-            continue;
         if (call_group(a, i))
             return true;
         talk(&a->text, step);
@@ -276,7 +281,10 @@ pilot_answer(const struct model_request *req, struct script *out)
         if (a.at.plan.n == 0)
             buf_adds(&a.text, pilot_help);
         add_summary(&a);
-        script_text(out, buf_str(&a.text));
+        struct str text = buf_str(&a.text);
+        while (text.len && text.ptr[text.len - 1] == '\n') /* a page ends without blank lines */
+            text.len--;
+        script_text(out, text);
     }
     script_end(out, called ? STOP_TOOL_USE : STOP_END_TURN, tokens);
     pilot_state_release(&a.at);

@@ -29,6 +29,7 @@ first_tool(const struct pilot_step *step, bool file_known)
     case PILOT_WRITE:
         return "Write"; /* a new file needs no reading; an existing one says so */
     case PILOT_HELP:
+    case PILOT_TOUR:
     case PILOT_UNKNOWN:
         break;
     }
@@ -145,6 +146,7 @@ pilot_write_input(struct buf *out, const struct model_request *req, const struct
         put_file(&w, req, step, tool);
         break;
     case PILOT_HELP:
+    case PILOT_TOUR:
     case PILOT_UNKNOWN:
         break;
     }

@@ -41,6 +41,8 @@ app_note(struct app *a, const char *fmt, ...)
 void
 app_post(struct app *a, enum op_kind kind, const char *text)
 {
+    if (kind == OP_COMMAND && app_tour_takes(a, kind, text))
+        return; /* an offer of it was taken up */
     if (a->engine && !a->engine_closed)
         engine_post(a->engine, op_new(kind, text));
 }
@@ -102,6 +104,7 @@ app_release(struct app *a)
     transcript_free(a->transcript);
     view_release(&a->view);
     recording_close(a->recording);
+    free(a->tour.session);
 }
 
 static void
@@ -378,7 +381,8 @@ app_run(const struct app_options *o, bool *ret_left_behind)
     if (ret_left_behind)
         *ret_left_behind = left_behind;
     stop_engine(&a);
-    say_goodbye(&a);
+    if (!o->tour && !(o->ret_tour && *o->ret_tour))
+        say_goodbye(&a);
     engine_free(a.engine);
     int code = a.exit_code;
     app_release(&a);

@@ -11,6 +11,9 @@ struct app_options {
     const char *history_file; /* prompt history, or NULL */
     const char *events_file;  /* --events: record the event stream, or NULL */
     bool replay;              /* of a recording: the prompt takes no prompts, its keys are pause, speed and step */
+    bool tour;                /* guides through the screen, step by step; ends with it */
+    char **ret_tour;          /* the person asked for the tour: app_run ends, and here is the session to come back to ("": none), the
+                               * caller's; NULL: there is no tour to go to */
     const char *keys_file;    /* the person's keybindings.json, or NULL; read after the first frame */
     int signal_fd;            /* signalfd of INT, TERM, HUP, WINCH, CONT; blocked in all threads */
     /* Starts the engine once the first frame was painted: on a thread of its own, with all signals blocked. It may take its time (a key

@@ -52,6 +52,7 @@ draw_words(struct app *a, const struct layout *l, int64_t now)
                          ? "This folder's own settings stay off until you trust it:  y trust  n no"
                      : a->canvas.w >= 50 ? "Trust this folder's settings?  y trust  n no"
                                          : "Trust folder?  y trust  n no");
+    } else if (app_tour_words(a, &b)) {
     } else if (a->note_until_ms > now) {
         buf_adds(&b, a->note);
     } else if (a->focus != PANE_APPROVAL && a->view.n_asks && !input_empty(&a->input)) {
@@ -126,7 +127,7 @@ draw_welcome(struct app *a, const struct layout *l)
         canvas_text(c, r, 1, 4, ST_TEXT,
                     r.w > 50 ? STR("No model is connected: the offline pilot answers.")
                              : STR("No model: the offline pilot answers."));
-        canvas_text(c, r, 1, 5, ST_TEXT, STR("Type help or tour."));
+        canvas_text(c, r, 1, 5, ST_TEXT, STR("Type help, or tour to be shown around."));
     } else {
         canvas_text(c, r, 1, 4, ST_TEXT,
                     r.w > 51 ? STR("Type a request and press Enter. F1 shows the keys.")

@@ -91,6 +91,8 @@ escape(struct app *a, int64_t now)
     } else if (a->focus != PANE_PROMPT) {
         set_focus(a, PANE_PROMPT);
         a->last_key_ms = now;
+    } else if (app_tour_skip(a)) {
+        a->esc_ms = 0;
     } else if (app_running(a)) {
         app_interrupt(a);
     } else if (input_empty(&a->input)) {
@@ -519,8 +521,8 @@ wheel_or_focus(struct app *a, int key)
     }
 }
 
-void
-app_key(struct app *a, int key, struct str paste, int64_t now)
+static void
+dispatch(struct app *a, int key, struct str paste, int64_t now)
 {
     if (wheel_or_focus(a, key))
         return;
@@ -549,4 +551,17 @@ app_key(struct app *a, int key, struct str paste, int64_t now)
     else
         pane_key(a, key, paste, now);
     app_follow(a);
+}
+
+void
+app_key(struct app *a, int key, struct str paste, int64_t now)
+{
+    struct app_before before = {.focus = a->focus,
+                                .line = a->line,
+                                .empty = input_empty(&a->input),
+                                .box = a->overlay.open,
+                                .tour_at = a->tour.at};
+    dispatch(a, key, paste, now);
+    app_tour_key(a, key, &before);
+    app_tour_speak(a);
 }

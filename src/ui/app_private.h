@@ -82,6 +82,13 @@ struct app {
     bool ascii;             /* borders and marks must be ASCII */
     uint64_t seen_version;
     struct {
+        size_t at;         /* step */
+        char *session;     /* the first one; NULL: it has not begun */
+        bool unsaid;       /* the step's words are still to come */
+        bool resumed;
+        int ends_to_skip;  /* results of turns that were skipped */
+    } tour;
+    struct {
         double speed; /* 0: at once */
         bool paused, over;
     } replay;
@@ -117,6 +124,19 @@ void app_queue_clear(struct app *a);
 bool app_replay_key(struct app *a, int key); /* of the prompt; true: it was one of the replay's, or is taken by nobody */
 void app_replay_event(struct app *a, const struct event *ev);
 void app_replay_draw(struct app *a, struct rect r);
+/* app_tour.c: the guide (app_options.tour), and the way to it */
+struct app_before { /* how things stood before a key */
+    enum pane focus;
+    enum line_mode line;
+    bool empty, box; /* the prompt; box: something lay over the panes */
+    size_t tour_at;
+};
+void app_tour_event(struct app *a, const struct event *ev);
+void app_tour_key(struct app *a, int key, const struct app_before *before);
+void app_tour_speak(struct app *a);
+bool app_tour_skip(struct app *a);                             /* Esc with nothing left to leave; false: there is no tour */
+bool app_tour_words(const struct app *a, struct buf *out);     /* what to press now */
+bool app_tour_takes(struct app *a, enum op_kind kind, const char *text); /* what is posted is for the tour, not the engine */
 /* app_draw.c */
 void app_paint(struct app *a); /* on the terminal */
 void app_draw(struct app *a, int64_t now_ms); /* on the app's canvas, as large as that is */

@@ -66,10 +66,11 @@ app_submit_text(struct app *a, struct str text)
     struct str bare = str_trim(text);
     if (!bare.len || local_command(a, bare))
         return;
+    enum op_kind kind = is_command(bare) ? OP_COMMAND : OP_SUBMIT;
     char *early = str_dup(text);
-    bool kept = app_start_keep(a, is_command(bare) ? OP_COMMAND : OP_SUBMIT, early);
+    bool taken = app_tour_takes(a, kind, early) || app_start_keep(a, kind, early);
     free(early);
-    if (kept)
+    if (taken)
         return;
     if (!a->engine || a->engine_closed) {
         app_note(a, "the engine is not running: this cannot be sent");
