@@ -247,11 +247,16 @@ get_passport(struct core *c)
 {
     char *key = xasprintf("passport:%s", c->session_id);
     struct buf b;
+    struct passport kept;
     uint64_t version = 0;
     struct err err = {0};
     buf_init(&b, BUF_MAX);
     bool got = c->store && store_get(c->store, key, &b, &version, &err) && version &&
-               passport_read(buf_str(&b), &c->passport, &err);
+               passport_read(buf_str(&b), &kept, &err);
+    if (got) {
+        passport_release(&c->passport); /* what it was begun with */
+        c->passport = kept;
+    }
     if (!got && err.code == ERR_UNSUPPORTED) {
         c->passport_foreign = true;
         core_notice(c,
