@@ -255,6 +255,25 @@ def signals_end_it():
         w.close()
 
 
+def the_tour_goes_by_lines_too():
+    w = World()
+    tmp = w.top + "/tmp"
+    os.mkdir(tmp)
+    before = sorted(os.listdir(w.project))
+    t = Lines(w, ("tour",), {"TERM": "dumb", "TMPDIR": tmp})
+    t.wait_for("n no, w why: $")
+    check("the colour of the hull" in t.text and "+2. mend the sail" in t.text, t.text)
+    t.say("y")
+    check("[now]  look around" in t.text, t.text)
+    t.write("\x04")
+    check(t.status() == 0, "exit", t.process.returncode)
+    check("folder is gone again" in t.text, t.text[-300:])
+    check(not os.listdir(tmp) and sorted(os.listdir(w.project)) == before, "something is left")
+    t.check_plain()
+    t.close()
+    w.close()
+
+
 def it_is_recorded_too():
     w = World()
     path = w.top + "/r.jsonl"
@@ -276,4 +295,5 @@ def it_is_recorded_too():
 if __name__ == "__main__":
     main(a_whole_job_by_lines, a_denial_with_its_reason_reaches_the_model, always_shows_the_rule_before_it_is_saved,
          ctrl_c_interrupts_and_twice_ends, what_was_typed_before_a_request_does_not_answer_it, chosen_where_no_screen_can_be,
-         the_screen_comes_up_in_the_c_locale, a_pipe_is_told_about_print_mode, signals_end_it, it_is_recorded_too)
+         the_screen_comes_up_in_the_c_locale, a_pipe_is_told_about_print_mode, signals_end_it,
+         the_tour_goes_by_lines_too, it_is_recorded_too)
