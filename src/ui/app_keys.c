@@ -559,7 +559,7 @@ app_key(struct app *a, int key, struct str paste, int64_t now)
     struct app_before before = {.focus = a->focus,
                                 .line = a->line,
                                 .empty = input_empty(&a->input),
-                                .box = a->overlay.open,
+                                .box = app_box_open(a),
                                 .tour_at = a->tour.at};
     dispatch(a, key, paste, now);
     app_tour_key(a, key, &before);

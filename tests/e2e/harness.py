@@ -1,5 +1,6 @@
 """What the end-to-end tests share: the real yare under a tmux server of the test's own, or in print mode, against a
 loopback model server.  Conditions are waited for, never slept for.  Only processes that a test started are ended."""
+import itertools
 import json
 import os
 import re
@@ -16,6 +17,9 @@ YARE = os.path.abspath(YARE)
 SERVER = os.path.join(HERE, "../fakes/model_server.py")
 # Sanitizer builds on a busy machine are slow; a limit is only there so that a broken run ends.
 LIMIT = float(os.environ.get("YARE_TEST_LIMIT", "60"))
+
+
+SOCKETS = itertools.count()
 
 
 class Failed(Exception):
@@ -96,7 +100,8 @@ class Screen:
 
     def __init__(self, world, width, height, args=(), env=None, shell=False):
         self.world = world
-        self.socket = world.top + "/tmux.sock"
+        # a server that was told to end may still be there when the next screen of the same world begins
+        self.socket = world.top + "/tmux%d.sock" % next(SOCKETS)
         env = dict(world.env, **(env or {}))
         words = ["env", "-i"] + ["%s=%s" % kv for kv in sorted(env.items())]
         words += ["bash", "--norc", "--noprofile"] if shell else [YARE, *args]

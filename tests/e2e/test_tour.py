@@ -236,4 +236,4 @@ def in_print_mode_the_pilot_says_where_it_is():
 if __name__ == "__main__":
     main(from_start_to_end_at_80x24, from_start_to_end_at_40x12, every_step_can_be_skipped, leaving_in_the_middle_clears_up,
          what_the_person_left_stays, a_signal_clears_up_too, tour_typed_to_the_pilot_goes_there_and_comes_back,
-         in_print_mode_the_pilot_says_where_it_is)
+         a_newcomer_is_offered_it, in_print_mode_the_pilot_says_where_it_is)
