@@ -288,3 +288,47 @@ text_equal_fold(struct str a, struct str b)
     }
     return i == a.len && j == b.len;
 }
+
+/* Bytes of s from `at` that are the needle in another case; 0: they are not. */
+static size_t
+fold_match(struct str s, size_t at, struct str needle)
+{
+    size_t i = at, j = 0;
+    int32_t x, y;
+    while (j < needle.len) {
+        if (i >= s.len)
+            return 0;
+        i += text_decode(s, i, &x);
+        j += text_decode(needle, j, &y);
+        if (x != y && fold_cp(x) != fold_cp(y))
+            return 0;
+    }
+    return i - at;
+}
+
+size_t
+text_find_fold(struct str s, struct str needle, size_t from, size_t *ret_len)
+{
+    int32_t cp, first;
+    if (!needle.len)
+        return (size_t)-1;
+    (void)text_decode(needle, 0, &first);
+    first = fold_cp(first);
+    for (size_t at = from, n; at < s.len; at += n) {
+        unsigned char c = (unsigned char)s.ptr[at];
+        n = 1;
+        cp = c >= 'A' && c <= 'Z' ? c + 32 : c;
+        if (c >= 0x80) {
+            n = text_decode(s, at, &cp);
+            cp = fold_cp(cp);
+        }
+        if (cp != first)
+            continue;
+        size_t len = fold_match(s, at, needle);
+        if (len) {
+            *ret_len = len;
+            return at;
+        }
+    }
+    return (size_t)-1;
+}

@@ -37,3 +37,5 @@ bool text_has_unsafe(struct str s);
 void text_shell_quote(struct buf *out, struct str s);
 /* Same text when compared without case (Unicode simple fold). */
 bool text_equal_fold(struct str a, struct str b);
+/* Where the needle stands in s at or after `from`, without case (Unicode simple fold); *ret_len: its bytes there. (size_t)-1: nowhere. */
+size_t text_find_fold(struct str s, struct str needle, size_t from, size_t *ret_len);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "ui/app_private.h"
+#include "ui/app_transcript.h"
 #include "ui/term.h"
 
 #define KEYS_A_ROUND 512
@@ -295,6 +296,7 @@ loop(struct app *a)
             app_drain(a, EVENTS_A_ROUND);
         now = clock_mono_ms();
         app_tick(a, now);
+        app_ask_past(a);
         if (a->urgent || (a->dirty && now - a->paint_ms >= FRAME_MS))
             app_paint(a);
     }

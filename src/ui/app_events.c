@@ -108,6 +108,7 @@ look(struct app *a, const struct event *ev)
         break;
     case EV_ANSWER:
         complete_answer(&a->complete, ev);
+        (void)transcript_answer(a->transcript, &a->view, ev);
         app_take_answer(a, ev);
         app_follow(a);
         a->dirty = true;

@@ -1,6 +1,7 @@
 /* What a key does, by where the focus is. */
 #include "base/clock.h"
 #include "ui/app_private.h"
+#include "ui/app_transcript.h"
 #include "ui/term.h"
 
 #define WHEEL_ROWS 3
@@ -205,20 +206,12 @@ global_action(struct app *a, enum key_action act, int64_t now)
 /* ---- the line of a search ---- */
 
 static void
-find(struct app *a, int dir)
-{
-    if (a->field.text.len &&
-        !transcript_search(a->transcript, &a->view, buf_str(&a->field.text), dir))
-        app_note(a, "no further hit");
-}
-
-static void
 search_line_key(struct app *a, int key, struct str paste)
 {
     if (key == YK_ENTER) {
         a->line = LINE_PROMPT;
         a->focus = PANE_TRANSCRIPT;
-        find(a, -1);
+        app_find(a, -1);
     } else {
         (void)field_key(&a->field, key, paste);
     }
@@ -273,7 +266,7 @@ transcript_action(struct app *a, enum key_action act)
         return true;
     case ACT_FIND_ON:
     case ACT_FIND_BACK:
-        find(a, act == ACT_FIND_ON ? -1 : 1);
+        app_find(a, act == ACT_FIND_ON ? -1 : 1);
         return true;
     case ACT_TOP:
         transcript_home(t, &a->view);

@@ -48,7 +48,7 @@ void
 lines_begin(struct lines *l, bool soft)
 {
     ARRAY_GROW(l->line, l->n, l->cap);
-    l->line[l->n++] = (struct line){(uint32_t)l->n_spans, 0, soft};
+    l->line[l->n++] = (struct line){.span = (uint32_t)l->n_spans, .soft = soft};
 }
 
 void
@@ -117,6 +117,44 @@ lines_draw(const struct lines *l, size_t i, struct canvas *c, struct rect r, int
         x = canvas_text(c, r, x, y, (enum style)s->style,
                         str_sub(buf_str(&l->text), s->off, s->len));
     }
+}
+
+size_t
+lines_off(const struct lines *l, size_t i, int x)
+{
+    return x <= 0 ? 0 : text_fit(lines_text(l, i), x, NULL);
+}
+
+static void
+cut_blanks(struct buf *out, size_t least)
+{
+    size_t len = out->len;
+    while (len > least && out->data[len - 1] == ' ')
+        len--;
+    buf_truncate(out, len);
+}
+
+void
+lines_logical(const struct lines *l, struct lines_place from, struct lines_place to,
+              struct buf *out)
+{
+    size_t start = out->len;
+    for (size_t i = from.line; i < l->n && i <= to.line; i++) {
+        const struct line *line = &l->line[i];
+        struct str s = lines_text(l, i);
+        size_t a = i == from.line && from.off > line->lead ? from.off : line->lead,
+               b = i == to.line && to.off < s.len ? to.off : s.len;
+        if (i > from.line && !line->soft) {
+            cut_blanks(out, start);
+            buf_addc(out, '\n');
+            start = out->len;
+        }
+        for (unsigned k = 0; i > from.line && line->soft && k < line->joint; k++)
+            buf_addc(out, ' ');
+        if (a < b)
+            buf_add_str(out, str_sub(s, a, b - a));
+    }
+    cut_blanks(out, start);
 }
 
 /* ---- visible text ---- */
@@ -329,6 +367,10 @@ emit(struct flow *f, struct lines *out, const struct indent *in,
         lines_begin(out, soft);
         if (line.len || str_trim(mark).len)
             lines_raw(out, in->style, mark);
+        struct line *made = &out->line[out->n - 1];
+        made->lead = (uint16_t)(made->n_spans && !(first && in->keep) ? mark.len : 0);
+        if (soft && after)
+            made->joint = (uint8_t)(line.ptr - after < UINT8_MAX ? line.ptr - after : UINT8_MAX);
         put_slice(f, out, (size_t)(line.ptr - base), line.len, &run);
         after = line.ptr + line.len;
         first = false;

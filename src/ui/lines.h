@@ -23,6 +23,8 @@ struct span {
 struct line {
     uint32_t span, n_spans;
     bool soft;         /* goes on from the line before: no newline between them in the source */
+    uint8_t joint;     /* soft: blanks of the source that were dropped at the break */
+    uint16_t lead;     /* bytes in front that are not of the source: indent, marks, borders */
 };
 struct lines {
     struct buf text;
@@ -48,12 +50,22 @@ int lines_width(const struct lines *l, size_t i);
 struct str lines_text(const struct lines *l, size_t i); /* the text of a line; its spans lie side by side */
 void lines_draw(const struct lines *l, size_t i, struct canvas *c, struct rect r, int x, int y);
 
+/* Appends what stands between two places (line, and byte of lines_text; `to` exclusive) as it was written: soft breaks joined, leads
+ * and trailing blanks left out. */
+struct lines_place {
+    size_t line, off;
+};
+void lines_logical(const struct lines *l, struct lines_place from, struct lines_place to, struct buf *out);
+/* Byte of lines_text at column x, at most its length. */
+size_t lines_off(const struct lines *l, size_t i, int x);
+
 /* What stands before the lines of a paragraph. Texts are at most a few columns, visible, borrowed. */
 struct indent {
     int width;          /* of the whole line, 1 or more */
     struct str first, rest;
     enum style style;
     bool soft;          /* the first line goes on from the line before */
+    bool keep;          /* `first` belongs to the text: the mark of a list's item */
 };
 struct flow {
     struct buf text;

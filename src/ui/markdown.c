@@ -124,11 +124,15 @@ flush(struct md *m)
     struct buf first, rest;
     buf_init(&first, 4096);
     buf_init(&rest, 4096);
+    bool mark = false;
+    for (size_t i = 0; i < level_slots(m); i++)
+        mark |= m->levels[i].pending;
     put_gap(m);
     add_prefix(m, &first, true);
     add_prefix(m, &rest, false);
     flow_wrap(&m->flow, m->out,
               &(struct indent){.width = m->o->width,
+                               .keep = mark,
                                .first = buf_str(&first),
                                .rest = buf_str(&rest),
                                .style = ST_DIM});

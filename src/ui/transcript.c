@@ -3,32 +3,18 @@
 
 #include "base/text.h"
 #include "ui/item_lines.h"
-#include "ui/transcript_cache.h"
+#include "ui/transcript_private.h"
 
-/* A place: a line of an item, its gap above included. Items by their number in the session. */
-struct place {
-    uint64_t no;
-    int line;
-};
-struct transcript {
-    struct cache cache;
-    int w, h;             /* as last drawn */
-    bool follow;          /* the tail is shown */
-    struct place top;     /* first line shown; kept up to date while following */
-    uint64_t first, last; /* items seen at the last drawing */
-    uint64_t cursor;      /* item + 1; 0: none chosen */
-    uint64_t seen;        /* the newest item when the tail was left ... */
-    int seen_height;      /* ... and its height then */
-    struct place found;   /* of the search */
-    bool searching;
-};
+#define SCROLL_MAX 10000 /* lines that are still to be scrolled when a page has come */
 
 struct transcript *
 transcript_new(void)
 {
     struct transcript *t = xcalloc(1, sizeof(*t));
     cache_init(&t->cache);
+    search_init(&t->search);
     t->follow = true;
+    t->barren = -1;
     return t;
 }
 
@@ -38,6 +24,7 @@ transcript_free(struct transcript *t)
     if (!t)
         return;
     cache_release(&t->cache);
+    search_release(&t->search);
     free(t);
 }
 
@@ -47,43 +34,33 @@ transcript_at_end(const struct transcript *t)
     return t->follow;
 }
 
-static size_t
-index_of(const struct view *v, uint64_t no)
-{
-    if (no < v->dropped)
-        return 0;
-    size_t i = (size_t)(no - v->dropped);
-    return i < v->n_items ? i : v->n_items ? v->n_items - 1 : 0;
-}
-
-static int
-height(struct transcript *t, const struct view *v, size_t i)
+int
+transcript_height(struct transcript *t, const struct view *v, size_t i)
 {
     return cache_height(&t->cache, v, i);
 }
 
 /* ---- places ---- */
 
-/* Moves a place by lines; stops at the very first line, or past the last one (false then). */
-static bool
+/* Moves a place by lines; past the last one it counts on. Returns the lines (negative) that were not to be had above the first. */
+static int64_t
 place_move(struct transcript *t, const struct view *v, struct place *p, int lines)
 {
-    size_t i = index_of(v, p->no);
-    int64_t at = (int64_t)p->line + lines;
+    size_t i = view_find(v, p->no), n = view_len(v);
+    int64_t at = (int64_t)p->line + lines, left = 0;
     while (at < 0 && i > 0)
-        at += height(t, v, --i);
-    if (at < 0)
+        at += transcript_height(t, v, --i);
+    if (at < 0) {
+        left = at;
         at = 0;
-    bool inside = true;
-    while (at >= height(t, v, i)) {
-        if (i + 1 >= v->n_items) {
-            inside = false;
-            break;
-        }
-        at -= height(t, v, i++);
     }
-    *p = (struct place){v->dropped + i, (int)at};
-    return inside;
+    while (at >= transcript_height(t, v, i)) {
+        if (i + 1 >= n)
+            break;
+        at -= transcript_height(t, v, i++);
+    }
+    *p = (struct place){view_at(v, i)->no, (int)at};
+    return left;
 }
 
 /* The first line when the last one stands at the bottom. */
@@ -91,12 +68,12 @@ static struct place
 tail_top(struct transcript *t, const struct view *v)
 {
     int64_t sum = 0;
-    for (size_t i = v->n_items; i-- > 0;) {
-        sum += height(t, v, i);
+    for (size_t i = view_len(v); i-- > 0;) {
+        sum += transcript_height(t, v, i);
         if (sum >= t->h)
-            return (struct place){v->dropped + i, (int)(sum - t->h)};
+            return (struct place){view_at(v, i)->no, (int)(sum - t->h)};
     }
-    return (struct place){v->dropped, 0};
+    return (struct place){view_at(v, 0)->no, 0};
 }
 
 static bool
@@ -105,114 +82,182 @@ place_before(struct place a, struct place b)
     return a.no < b.no || (a.no == b.no && a.line < b.line);
 }
 
+/* Lines from a to b, which is not before it. */
+static int64_t
+distance(struct transcript *t, const struct view *v, struct place a, struct place b)
+{
+    int64_t sum = b.line - a.line;
+    for (size_t i = view_find(v, a.no), end = view_find(v, b.no); i < end; i++)
+        sum += transcript_height(t, v, i);
+    return sum;
+}
+
 /* ---- following and leaving the tail ---- */
 
-static void
-leave_tail(struct transcript *t, const struct view *v)
+void
+transcript_leave_tail(struct transcript *t, struct view *v)
 {
-    if (!t->follow || !v->n_items)
+    v->hold = true;
+    if (!t->follow || !view_len(v) || !v->n_items)
         return;
     t->follow = false;
-    t->seen = v->dropped + v->n_items - 1;
-    t->seen_height = height(t, v, v->n_items - 1);
+    t->seen = v->items[v->n_items - 1].no;
+    t->seen_height = view_joined(v) ? transcript_height(t, v, view_len(v) - 1) : 0;
 }
 
-/* What is at or past the tail follows it. */
-static void
-settle(struct transcript *t, const struct view *v)
+/* What is at or past the tail follows it; the end of a past that does not reach the tail is only as far as one gets now. */
+void
+transcript_settle(struct transcript *t, const struct view *v)
 {
     struct place tail = tail_top(t, v);
-    if (t->follow || !place_before(t->top, tail)) {
-        t->follow = true;
-        t->top = tail;
-    }
+    if (!t->follow && place_before(t->top, tail))
+        return;
+    t->follow = view_joined(v);
+    t->top = tail;
 }
+
+#define COUNTED 400 /* new items whose lines are counted; of more than that each counts as one */
 
 static int64_t
 new_lines(struct transcript *t, const struct view *v)
 {
+    int64_t sum = 0;
+    size_t i = v->n_items, counted = 0;
     if (t->follow || !v->n_items)
         return 0;
-    int64_t sum = 0;
-    size_t i = v->n_items;
-    while (i-- > 0 && v->dropped + i > t->seen)
-        sum += height(t, v, i);
-    if (t->seen >= v->dropped && t->seen - v->dropped < v->n_items) {
-        int more = height(t, v, (size_t)(t->seen - v->dropped)) - t->seen_height;
+    bool joined = view_joined(v);
+    while (i-- > 0 && v->items[i].no > t->seen)
+        sum += joined && counted++ < COUNTED ? transcript_height(t, v, v->past.n + i) : 1;
+    if (joined && i < v->n_items && v->items[i].no == t->seen) {
+        int more = transcript_height(t, v, v->past.n + i) - t->seen_height;
         sum += more > 0 ? more : 0;
     }
     return sum;
 }
 
-/* Takes over the view's changes and the size. A new width keeps the place by its share of the item. */
 static void
-sync(struct transcript *t, const struct view *v, int w, int h, bool ascii)
+start_over(struct transcript *t, const struct view *v)
 {
-    bool wider = t->cache.width != w && t->cache.width > 0;
-    size_t i = index_of(v, t->top.no);
-    int old = t->top.no >= t->cache.base
-                  ? cache_known_height(&t->cache, (size_t)(t->top.no - t->cache.base))
-                  : 0;
-    t->w = w;
-    t->h = h;
-    cache_sync(&t->cache, v, w, ascii);
-    if (t->top.no < v->dropped)
-        t->top = (struct place){v->dropped, 0};
-    if (!wider || t->follow || !v->n_items)
-        return;
-    int now = height(t, v, i);
+    t->epoch = v->epoch;
+    cache_drop_all(&t->cache);
+    search_forget(&t->search);
+    t->follow = true;
+    t->cursor = 0;
+    t->want = WANT_NONE;
+    t->then = THEN_NOTHING;
+    t->go_to_tail = false;
+    t->seq = 0;
+    t->barren = -1;
+}
+
+/* A new width keeps the place by its share of the item. */
+static void
+keep_share(struct transcript *t, const struct view *v, int old)
+{
+    size_t i = view_find(v, t->top.no);
+    int now = transcript_height(t, v, i);
     if (old > 0)
         t->top.line = (int)((int64_t)t->top.line * now / old);
     if (t->top.line >= now)
         t->top.line = now > 0 ? now - 1 : 0;
-    if (t->seen >= v->dropped && t->seen - v->dropped < v->n_items)
-        t->seen_height = height(t, v, (size_t)(t->seen - v->dropped));
+    i = view_find(v, t->seen);
+    if (view_at(v, i)->no == t->seen)
+        t->seen_height = transcript_height(t, v, i);
+}
+
+/* Takes over the view's changes and the size. */
+static void
+sync(struct transcript *t, const struct view *v, int w, int h, bool ascii)
+{
+    if (v->epoch != t->epoch)
+        start_over(t, v);
+    bool wider = t->cache.width != w && t->cache.width > 0;
+    int old = wider ? cache_known_height(&t->cache, t->top.no) : 0;
+    t->w = w;
+    t->h = h;
+    cache_sync(&t->cache, v, w, ascii);
+    if (!view_len(v))
+        return;
+    uint64_t there = view_at(v, view_find(v, t->top.no))->no;
+    if (there != t->top.no) { /* let go meanwhile: read back */
+        if (!t->follow && t->want == WANT_NONE && t->top.no >> VIEW_PLACE_BITS)
+            transcript_want(t, WANT_MESSAGE, (int64_t)(t->top.no >> VIEW_PLACE_BITS) - 1,
+                            THEN_NOTHING, 0);
+        t->top = (struct place){there, 0};
+    }
+    if (wider && !t->follow)
+        keep_share(t, v, old);
+}
+
+/* The past goes once the tail is followed again. */
+void
+transcript_let_past_go(struct transcript *t, struct view *v)
+{
+    if (t->go_to_tail || (t->follow && view_joined(v))) {
+        view_past_clear(v);
+        t->follow = true;
+        t->go_to_tail = false;
+    }
 }
 
 /* Before the first drawing there is nothing to move in. */
-static bool
-ready(struct transcript *t, const struct view *v)
+bool
+transcript_ready(struct transcript *t, struct view *v)
 {
-    if (t->w < 1 || t->h < 1 || !v->n_items)
+    transcript_let_past_go(t, v);
+    if (t->w < 1 || t->h < 1 || !view_len(v))
         return false;
     sync(t, v, t->w, t->h, t->cache.ascii);
-    settle(t, v);
+    transcript_settle(t, v);
     return true;
 }
 
 void
-transcript_scroll(struct transcript *t, const struct view *v, int lines)
+transcript_scroll(struct transcript *t, struct view *v, int lines)
 {
-    if (!ready(t, v) || lines == 0)
+    if (!transcript_ready(t, v) || lines == 0)
         return;
     if (lines < 0)
-        leave_tail(t, v);
-    place_move(t, v, &t->top, lines);
-    settle(t, v);
+        transcript_leave_tail(t, v);
+    int64_t left = place_move(t, v, &t->top, lines);
+    struct place there = t->top;
+    transcript_settle(t, v);
+    if (left < 0 && view_first_message(v) > 0)
+        transcript_want(t, WANT_ABOVE, -1, THEN_SCROLL,
+                        left < -SCROLL_MAX ? -SCROLL_MAX : (int)left);
+    if (lines > 0 && !view_joined(v) && place_before(t->top, there)) {
+        left = distance(t, v, t->top, there);
+        transcript_want(t, WANT_BELOW, -1, THEN_SCROLL, left > SCROLL_MAX ? SCROLL_MAX : (int)left);
+    }
 }
 
 void
-transcript_page(struct transcript *t, const struct view *v, int dir)
+transcript_page(struct transcript *t, struct view *v, int dir)
 {
     int lines = t->h > 2 ? t->h - 2 : 1;
     transcript_scroll(t, v, dir < 0 ? -lines : lines);
 }
 
 void
-transcript_home(struct transcript *t, const struct view *v)
+transcript_home(struct transcript *t, struct view *v)
 {
-    if (!ready(t, v))
+    if (!transcript_ready(t, v))
         return;
-    leave_tail(t, v);
-    t->top = (struct place){v->dropped, 0};
-    settle(t, v);
+    transcript_leave_tail(t, v);
+    if (view_first_message(v) > 0)
+        transcript_want(t, WANT_HOME, -1, THEN_NOTHING, 0);
+    t->top = (struct place){view_at(v, 0)->no, 0};
+    transcript_settle(t, v);
 }
 
 void
 transcript_end(struct transcript *t)
 {
     t->follow = true;
+    t->go_to_tail = true;
     t->cursor = 0;
+    t->want = WANT_NONE;
+    t->then = THEN_NOTHING;
 }
 
 /* ---- the cursor ---- */
@@ -228,51 +273,51 @@ static size_t
 cursor_item(const struct transcript *t, const struct view *v)
 {
     if (t->cursor && is_seen(t, t->cursor - 1))
-        return index_of(v, t->cursor - 1);
-    size_t first = index_of(v, t->first), last = index_of(v, t->last);
+        return view_find(v, t->cursor - 1);
+    size_t first = view_find(v, t->first), last = view_find(v, t->last);
     for (size_t i = last + 1; i-- > first;)
-        if (item_has_fold(&v->items[i]))
+        if (item_has_fold(view_at(v, i)))
             return i;
     return last;
 }
 
 const struct item *
-transcript_item(struct transcript *t, const struct view *v)
+transcript_item(struct transcript *t, struct view *v)
 {
-    return ready(t, v) ? &v->items[cursor_item(t, v)] : NULL;
+    return transcript_ready(t, v) ? view_at(v, cursor_item(t, v)) : NULL;
 }
 
 /* Puts the head of an item on the screen. */
 static void
-show_item(struct transcript *t, const struct view *v, size_t i)
+show_item(struct transcript *t, struct view *v, size_t i)
 {
-    struct place head = {v->dropped + i, cache_gap(v, i)};
+    struct place head = {view_at(v, i)->no, cache_gap(v, i)};
     struct place last = t->top;
-    place_move(t, v, &last, t->h - 2);
+    (void)place_move(t, v, &last, t->h - 2);
     if (place_before(head, t->top)) {
-        leave_tail(t, v);
+        transcript_leave_tail(t, v);
         t->top = head;
     } else if (place_before(last, head)) {
         t->top = head;
-        place_move(t, v, &t->top, -(t->h - 2));
+        (void)place_move(t, v, &t->top, -(t->h - 2));
     }
-    settle(t, v);
+    transcript_settle(t, v);
 }
 
 void
-transcript_move(struct transcript *t, const struct view *v, int dir)
+transcript_move(struct transcript *t, struct view *v, int dir)
 {
-    if (!ready(t, v))
+    if (!transcript_ready(t, v))
         return;
     size_t i = cursor_item(t, v);
     for (;;) {
-        if (dir < 0 ? i == 0 : i + 1 >= v->n_items)
+        if (dir < 0 ? i == 0 : i + 1 >= view_len(v))
             break;
         i += dir < 0 ? (size_t)-1 : 1;
-        if (!item_is_empty(&v->items[i]))
+        if (!item_is_empty(view_at(v, i)))
             break;
     }
-    t->cursor = v->dropped + i + 1;
+    t->cursor = view_at(v, i)->no + 1;
     show_item(t, v, i);
     t->first = t->first < t->cursor - 1 ? t->first : t->cursor - 1;
     t->last = t->last > t->cursor - 1 ? t->last : t->cursor - 1;
@@ -281,138 +326,79 @@ transcript_move(struct transcript *t, const struct view *v, int dir)
 bool
 transcript_toggle(struct transcript *t, struct view *v)
 {
-    if (!ready(t, v))
+    if (!transcript_ready(t, v))
         return false;
     size_t i = cursor_item(t, v);
-    struct item *it = &v->items[i];
+    struct item *it = view_at(v, i);
     if (!item_has_fold(it))
         return false;
-    leave_tail(t, v);
-    int before = height(t, v, i);
+    transcript_leave_tail(t, v);
+    int before = transcript_height(t, v, i);
     it->open = !it->open;
     it->version = ++v->version;
-    if (v->dropped + i == t->seen)
-        t->seen_height += height(t, v, i) - before;
-    if (t->top.no == v->dropped + i && t->top.line >= height(t, v, i))
+    if (it->no == t->seen)
+        t->seen_height += transcript_height(t, v, i) - before;
+    if (t->top.no == it->no && t->top.line >= transcript_height(t, v, i))
         t->top.line = cache_gap(v, i);
-    t->cursor = v->dropped + i + 1;
-    settle(t, v);
+    t->cursor = it->no + 1;
+    transcript_settle(t, v);
     return true;
 }
 
 void
-transcript_prompt_jump(struct transcript *t, const struct view *v, int dir)
+transcript_show(struct transcript *t, struct view *v, size_t i, int line)
 {
-    if (!ready(t, v))
+    transcript_leave_tail(t, v);
+    t->top = (struct place){view_at(v, i)->no, line + cache_gap(v, i)};
+    t->cursor = t->top.no + 1;
+    transcript_settle(t, v);
+}
+
+/* Nothing further in what is there: the rest of the session, or its ends. */
+static void
+past_the_edge(struct transcript *t, struct view *v, int dir)
+{
+    if (dir < 0 && view_first_message(v) > 0)
+        transcript_want(t, WANT_ABOVE, -1, THEN_PROMPT, dir);
+    else if (dir < 0)
+        transcript_home(t, v);
+    else if (!view_joined(v))
+        transcript_want(t, WANT_BELOW, -1, THEN_PROMPT, dir);
+    else
+        transcript_end(t);
+}
+
+void
+transcript_prompt_jump(struct transcript *t, struct view *v, int dir)
+{
+    if (!transcript_ready(t, v))
         return;
-    size_t i = index_of(v, t->top.no);
+    size_t i = view_find(v, t->top.no);
     bool past = t->top.line > cache_gap(v, i);
     if (dir < 0 && past)
         i++;
     for (;;) {
-        if (dir < 0 ? i == 0 : i + 1 >= v->n_items) {
-            if (dir < 0)
-                transcript_home(t, v);
-            else
-                transcript_end(t);
+        if (dir < 0 ? i == 0 : i + 1 >= view_len(v)) {
+            past_the_edge(t, v, dir);
             return;
         }
         i += dir < 0 ? (size_t)-1 : 1;
-        if (v->items[i].kind == ITEM_USER && !v->items[i].hidden)
+        if (view_at(v, i)->kind == ITEM_USER && !view_at(v, i)->hidden)
             break;
     }
-    leave_tail(t, v);
-    t->top = (struct place){v->dropped + i, cache_gap(v, i)};
-    t->cursor = t->top.no + 1;
-    settle(t, v);
-}
-
-/* ---- search ---- */
-
-static unsigned char
-lower(char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
-
-static bool
-holds(struct str s, struct str needle)
-{
-    if (!needle.len || needle.len > s.len)
-        return false;
-    for (size_t i = 0; i + needle.len <= s.len; i++) {
-        size_t k = 0;
-        while (k < needle.len && lower(s.ptr[i + k]) == lower(needle.ptr[k]))
-            k++;
-        if (k == needle.len)
-            return true;
-    }
-    return false;
-}
-
-static bool
-item_holds(const struct item *it, struct str needle)
-{
-    return holds(buf_str(&it->text), needle) || holds(str_from(it->name), needle) ||
-           holds(str_from(it->what), needle) || holds(str_from(it->summary), needle);
-}
-
-/* The next line with the needle in item i, after (dir 1) or before line `from`; -1: none. A match only inside a closed fold
- * is the fold's own line. */
-static int
-line_with(struct transcript *t, const struct view *v, size_t i, struct str needle, int from,
-          int dir)
-{
-    const struct lines *l = cache_lines(&t->cache, v, i);
-    bool any = false;
-    if (from > (int)l->n)
-        from = (int)l->n;
-    for (int k = dir > 0 ? from + 1 : from - 1; k >= 0 && k < (int)l->n; k += dir)
-        if (holds(lines_text(l, (size_t)k), needle))
-            return k;
-    for (size_t k = 0; k < l->n && !any; k++)
-        any = holds(lines_text(l, k), needle);
-    return !any && (dir > 0 ? from < 0 : from > 0) ? 0 : -1;
-}
-
-bool
-transcript_search(struct transcript *t, const struct view *v, struct str needle, int dir)
-{
-    if (!ready(t, v) || !needle.len)
-        return false;
-    /* what is seen is looked at first, in both directions */
-    struct place at = t->searching ? t->found
-                      : (dir > 0)  ? (struct place){t->top.no, -1}
-                                   : (struct place){t->last, 1 << 30};
-    size_t i = index_of(v, at.no);
-    for (;;) {
-        int line = item_holds(&v->items[i], needle) ? line_with(t, v, i, needle, at.line, dir) : -1;
-        if (line >= 0) {
-            leave_tail(t, v);
-            t->found = (struct place){v->dropped + i, line};
-            t->searching = true;
-            t->cursor = t->found.no + 1;
-            t->top = (struct place){t->found.no, line + cache_gap(v, i)};
-            settle(t, v);
-            return true;
-        }
-        if (dir < 0 ? i == 0 : i + 1 >= v->n_items)
-            break;
-        i += dir < 0 ? (size_t)-1 : 1;
-        at.line = dir > 0 ? -1 : 1 << 30;
-    }
-    t->searching = false;
-    return false;
+    transcript_show(t, v, i, 0);
 }
 
 /* ---- drawing ---- */
 
+/* " 12 new, End shows them ", and to its left what is waited for or where the search stands. */
 static void
-draw_new_mark(struct canvas *c, struct rect r, int64_t n, bool ascii)
+draw_mark(struct canvas *c, struct rect r, int64_t n, struct str note, bool ascii)
 {
     struct buf b;
-    buf_init(&b, 128);
-    buf_addf(&b, " %lld new, End shows %s ", (long long)n, n == 1 ? "it" : "them");
+    buf_init(&b, 4096);
+    if (n > 0)
+        buf_addf(&b, " %lld new, End shows %s ", (long long)n, n == 1 ? "it" : "them");
     if (text_width(buf_str(&b)) > r.w) {
         buf_clear(&b);
         buf_addf(&b, "%lld new", (long long)n);
@@ -420,32 +406,37 @@ draw_new_mark(struct canvas *c, struct rect r, int64_t n, bool ascii)
     canvas_fill(c, r, ST_BORDER, ascii ? "-" : "─");
     int x = r.w - text_width(buf_str(&b)) - 1;
     canvas_text(c, r, x > 0 ? x : 0, 0, ST_SELECT, buf_str(&b));
+    if (note.len && text_width(note) + 3 < x)
+        canvas_text(c, r, 1, 0, ST_TITLE, note);
     buf_release(&b);
 }
 
 static void
 draw_items(struct transcript *t, const struct view *v, struct canvas *c, struct rect r, bool focus)
 {
-    size_t i = index_of(v, t->top.no), cursor = 0;
+    size_t i = view_find(v, t->top.no), cursor = 0;
     int y = -t->top.line;
-    t->first = t->last = v->dropped + i;
-    for (size_t k = i; y < r.h && k < v->n_items; k++) {
-        int gap = cache_gap(v, k), all = height(t, v, k);
+    t->first = t->last = view_at(v, i)->no;
+    for (size_t k = i; y < r.h && k < view_len(v); k++) {
+        int gap = cache_gap(v, k), all = transcript_height(t, v, k);
         if (all == 0)
             continue;
         const struct lines *l = cache_lines(&t->cache, v, k);
-        for (int line = y < 0 ? -y : 0; line < all && y + line < r.h; line++)
-            if (line >= gap)
-                lines_draw(l, (size_t)(line - gap), c, r, 0, y + line);
+        for (int line = y < 0 ? -y : 0; line < all && y + line < r.h; line++) {
+            if (line < gap)
+                continue;
+            lines_draw(l, (size_t)(line - gap), c, r, 0, y + line);
+            search_draw(&t->search, l, line - gap, c, r, y + line);
+        }
         y += all;
-        t->last = v->dropped + k;
+        t->last = view_at(v, k)->no;
     }
     if (!focus)
         return;
     cursor = cursor_item(t, v);
     y = -t->top.line;
     for (size_t k = i; k < cursor; k++)
-        y += height(t, v, k);
+        y += transcript_height(t, v, k);
     y += cache_gap(v, cursor);
     y = y < 0 ? 0 : y; /* its head is above: the first line that is seen stands for it */
     if (y < r.h)
@@ -456,21 +447,26 @@ void
 transcript_draw(struct transcript *t, const struct view *v, struct canvas *c, struct rect r,
                 bool focus, bool ascii)
 {
+    struct buf note;
     if (r.w < 1 || r.h < 1)
         return;
     sync(t, v, r.w, r.h, ascii);
-    if (!v->n_items) {
+    if (!view_len(v)) {
         t->follow = true;
         t->cursor = 0;
         return;
     }
-    settle(t, v);
+    transcript_settle(t, v);
+    buf_init(&note, 4096);
     int64_t fresh = r.h > 1 ? new_lines(t, v) : 0;
+    if (r.h > 2)
+        transcript_note(t, v, &note);
     struct rect body = r;
-    if (fresh > 0)
+    if (fresh > 0 || note.len)
         body.h--;
     draw_items(t, v, c, body, focus);
-    if (fresh > 0)
-        draw_new_mark(c, (struct rect){r.x, r.y + body.h, r.w, 1}, fresh, ascii);
-    cache_trim(&t->cache, index_of(v, t->first), index_of(v, t->last));
+    if (body.h < r.h)
+        draw_mark(c, (struct rect){r.x, r.y + body.h, r.w, 1}, fresh, buf_str(&note), ascii);
+    cache_trim(&t->cache, t->first, t->last);
+    buf_release(&note);
 }

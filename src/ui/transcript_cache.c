@@ -25,31 +25,56 @@ entry_drop_lines(struct cache *c, struct cache_entry *e)
 }
 
 void
-cache_release(struct cache *c)
+cache_drop_all(struct cache *c)
 {
     for (size_t i = 0; i < c->n; i++)
         entry_drop_lines(c, &c->entries[i]);
+    c->n = 0;
+}
+
+void
+cache_release(struct cache *c)
+{
+    cache_drop_all(c);
     free(c->entries);
     cache_init(c);
 }
 
+/* Items came or went: the entries of those that stayed go with them. Both lists are in the order of the numbers. */
 static void
-drop_front(struct cache *c, uint64_t base)
+follow_shape(struct cache *c, const struct view *v)
 {
-    size_t gone = base - c->base < c->n ? (size_t)(base - c->base) : c->n;
-    for (size_t i = 0; i < gone; i++)
-        entry_drop_lines(c, &c->entries[i]);
-    if (gone)
-        memmove(c->entries, c->entries + gone, (c->n - gone) * sizeof(*c->entries));
-    c->n -= gone;
-    c->base = base;
+    size_t n = view_len(v), cap = n + n / 4 + 16, old = 0;
+    struct cache_entry *now = xcalloc(cap, sizeof(*now));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t no = view_at(v, i)->no;
+        for (; old < c->n && c->entries[old].no < no; old++)
+            entry_drop_lines(c, &c->entries[old]);
+        if (old < c->n && c->entries[old].no == no)
+            now[i] = c->entries[old++];
+        else
+            now[i].no = no;
+    }
+    for (; old < c->n; old++)
+        entry_drop_lines(c, &c->entries[old]);
+    free(c->entries);
+    c->entries = now;
+    c->n = n;
+    c->cap = cap;
+}
+
+/* The usual change: new items at the end. */
+static bool
+only_grew(const struct cache *c, const struct view *v)
+{
+    size_t n = view_len(v);
+    return c->n && n >= c->n && view_at(v, 0)->no == c->entries[0].no &&
+           view_at(v, c->n - 1)->no == c->entries[c->n - 1].no;
 }
 
 void
 cache_sync(struct cache *c, const struct view *v, int width, bool ascii)
 {
-    if (v->dropped > c->base)
-        drop_front(c, v->dropped);
     if (width != c->width || ascii != c->ascii) {
         for (size_t i = 0; i < c->n; i++) {
             entry_drop_lines(c, &c->entries[i]);
@@ -58,9 +83,17 @@ cache_sync(struct cache *c, const struct view *v, int width, bool ascii)
         c->width = width;
         c->ascii = ascii;
     }
-    while (c->n < v->n_items) {
+    if (c->shape == v->shape)
+        return;
+    c->shape = v->shape;
+    if (!only_grew(c, v)) {
+        follow_shape(c, v);
+        return;
+    }
+    while (c->n < view_len(v)) {
         ARRAY_GROW(c->entries, c->n, c->cap);
-        c->entries[c->n++] = (struct cache_entry){0};
+        c->entries[c->n] = (struct cache_entry){.no = view_at(v, c->n)->no};
+        c->n++;
     }
 }
 
@@ -104,22 +137,22 @@ lay(struct cache *c, const struct item *it, size_t i)
 const struct lines *
 cache_lines(struct cache *c, const struct view *v, size_t i)
 {
-    return &lay(c, &v->items[i], i)->lines;
+    return &lay(c, view_at(v, i), i)->lines;
 }
 
 int
 cache_gap(const struct view *v, size_t i)
 {
     for (size_t k = i; k-- > 0;)
-        if (!item_is_empty(&v->items[k]))
-            return item_gap(&v->items[k], &v->items[i]);
+        if (!item_is_empty(view_at(v, k)))
+            return item_gap(view_at(v, k), view_at(v, i));
     return 0;
 }
 
 int
 cache_height(struct cache *c, const struct view *v, size_t i)
 {
-    const struct item *it = &v->items[i];
+    const struct item *it = view_at(v, i);
     if (item_is_empty(it))
         return 0;
     const struct cache_entry *e = &c->entries[i];
@@ -128,18 +161,26 @@ cache_height(struct cache *c, const struct view *v, size_t i)
 }
 
 int
-cache_known_height(const struct cache *c, size_t i)
+cache_known_height(const struct cache *c, uint64_t no)
 {
-    return i < c->n ? c->entries[i].height : 0;
+    size_t lo = 0, hi = c->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (c->entries[mid].no < no)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < c->n && c->entries[lo].no == no ? c->entries[lo].height : 0;
 }
 
 void
-cache_trim(struct cache *c, size_t first, size_t last)
+cache_trim(struct cache *c, uint64_t first, uint64_t last)
 {
     if (c->n_laid <= LAID_MAX)
         return;
     /* the newest two may be growing: laying them out anew each time would cost more than they weigh */
     for (size_t i = 0; i + 2 < c->n; i++)
-        if (i < first || i > last)
+        if (c->entries[i].no < first || c->entries[i].no > last)
             entry_drop_lines(c, &c->entries[i]);
 }

@@ -18,6 +18,7 @@ view_release(struct view *v)
     view_items_clear(v);
     view_queue_clear(v);
     free(v->items);
+    free(v->past.items);
     free(v->acts);
     free(v->asks);
     free(v->model);
@@ -275,6 +276,8 @@ view_apply(struct view *v, struct event *take_ev)
     if (!take_ev)
         return;
     v->version++;
+    v->at_place =
+        take_ev->agent || take_ev->place < 0 || take_ev->place > INT32_MAX ? 0 : take_ev->place;
     if (take_ev->kind == EV_PERM_ASK) {
         view_on_ask(v, take_ev);
         return;

@@ -23,6 +23,15 @@ struct item { /* one thing in the transcript */
     int64_t elapsed_ms, bytes; /* bytes: of the tool input that is streaming in */
     int block_index;        /* of the open block that fills it; -1: none */
     uint64_t version;       /* changes whenever what is drawn changes: caches key on it */
+    uint64_t no;            /* grows along the transcript; the same when it was let go and read back */
+    int64_t place;          /* of its message in the conversation, from 1 (event.place); 0: not known */
+};
+/* An older stretch of the session, read back while somebody looks at it. */
+struct past {
+    struct item *items;
+    size_t n, cap, text_bytes;
+    int64_t from, to;       /* messages [from, to), from 0 */
+    bool joined;            /* it ends where the items in view.items begin */
 };
 struct activity { /* one running or recent tool */
     char *id, *name, *what, *last_line, *summary, *agent;
@@ -45,6 +54,12 @@ struct view {
     size_t n_items, cap_items;
     uint64_t dropped;       /* items that were let go at the front: items[i] is number dropped + i of the session */
     size_t text_bytes;      /* held by the items */
+    struct past past;
+    int64_t at_place;       /* of the event that is being applied */
+    uint64_t last_no;
+    uint64_t shape;         /* changes when items come or go */
+    uint64_t epoch;         /* changes when the history became another one: nothing of before is to be shown */
+    bool hold;              /* somebody reads in the items: they are let go later than usual */
     struct activity *acts;  /* newest last; done ones beyond 50 are dropped */
     size_t n_acts, cap_acts;
     struct ask *asks;       /* oldest first */
@@ -73,10 +88,26 @@ struct view {
 #define VIEW_ITEMS 3000
 #define VIEW_BYTES ((size_t)12 << 20)
 #define VIEW_OUTPUT ((size_t)256 << 10) /* of one tool's output */
+#define VIEW_PLACE_BITS 20 /* an item's number has its message's place above these */
+#define PAST_ITEMS 2000
+#define PAST_BYTES ((size_t)6 << 20)
 void view_init(struct view *v);
 void view_release(struct view *v);
 /* Applies and frees the event. */
 void view_apply(struct view *v, struct event *take_ev);
+/* The items that can be scrolled through now: the past and, where it reaches up to them, the live ones. */
+size_t view_len(const struct view *v);
+struct item *view_at(const struct view *v, size_t i);
+/* The item with the least number that is not below `no`, or the last one; 0 when there is none. */
+size_t view_find(const struct view *v, uint64_t no);
+bool view_joined(const struct view *v);        /* view_at's last item is the newest there is */
+int64_t view_first_message(const struct view *v); /* index of the first message that view_at has some of; 0: nothing is above */
+/* How the answer to QUERY_HISTORY goes with what there is. */
+enum view_page { PAGE_ABOVE, PAGE_BELOW, PAGE_ALONE };
+/* Takes a page (the answer's JSON) into the past. False: it does not fit there (not adjacent, no page at all); what can be asked for
+ * instead is in *ret_before, -1: nothing. */
+bool view_take_page(struct view *v, struct str json, enum view_page how, int64_t *ret_before);
+void view_past_clear(struct view *v);
 
 enum pane { PANE_PROMPT, PANE_TRANSCRIPT, PANE_APPROVAL, PANE_ACTIVITY };
 
@@ -96,18 +127,25 @@ struct transcript;
 struct transcript *transcript_new(void);
 void transcript_free(struct transcript *t);
 void transcript_draw(struct transcript *t, const struct view *v, struct canvas *c, struct rect r, bool focus, bool ascii);
-void transcript_scroll(struct transcript *t, const struct view *v, int lines); /* negative: up */
-void transcript_page(struct transcript *t, const struct view *v, int dir);     /* a pane's height, one row kept */
-void transcript_home(struct transcript *t, const struct view *v);
+void transcript_scroll(struct transcript *t, struct view *v, int lines); /* negative: up */
+void transcript_page(struct transcript *t, struct view *v, int dir);     /* a pane's height, one row kept */
+void transcript_home(struct transcript *t, struct view *v);
 void transcript_end(struct transcript *t);
-void transcript_prompt_jump(struct transcript *t, const struct view *v, int dir); /* { and } */
+void transcript_prompt_jump(struct transcript *t, struct view *v, int dir); /* { and } */
 /* The cursor stands on an item that has a fold: moves it, scrolling where needed. */
-void transcript_move(struct transcript *t, const struct view *v, int dir);
+void transcript_move(struct transcript *t, struct view *v, int dir);
 bool transcript_toggle(struct transcript *t, struct view *v); /* opens or closes the fold at the cursor line */
 /* The item under the cursor, for copy and pager (its `text` is the logical text: no borders, no soft wraps); NULL: none. */
-const struct item *transcript_item(struct transcript *t, const struct view *v);
-/* Puts the next (dir 1) or previous (-1) line that holds the text, without case, on top; false: none. */
-bool transcript_search(struct transcript *t, const struct view *v, struct str needle, int dir);
+const struct item *transcript_item(struct transcript *t, struct view *v);
+/* Puts the next (dir 1) or previous (-1) line that holds the text, without case, on top: at once where it is in memory
+ * (FIND_HIT), else when the engine has answered (FIND_WAIT; transcript_query has the question). */
+enum find { FIND_NONE, FIND_HIT, FIND_WAIT };
+enum find transcript_search(struct transcript *t, struct view *v, struct str needle, int dir);
+void transcript_search_end(struct transcript *t); /* hits are no longer shown */
+/* After keys, events and answers: what to ask the engine, NULL: nothing. EV_ANSWERs go to transcript_answer; true: it was this
+ * pane's. Without an engine that answers, what is in memory is all there is. */
+struct op *transcript_query(struct transcript *t, struct view *v);
+bool transcript_answer(struct transcript *t, struct view *v, const struct event *ev);
 bool transcript_at_end(const struct transcript *t);
 
 /* Permission pane: which request is shown, chain unfolded, diff, the always preview, the reason being typed. */
@@ -122,6 +160,7 @@ struct approval {
     struct field field;      /* the reason, or the command being edited */
     const char *note;        /* why the last key did nothing; static */
     int scroll, max_scroll;
+    int page;                /* rows that scroll, at the last drawing */
     uint64_t answered[16];   /* serials answered, the engine's word still to come */
     unsigned n_answered;
 };
@@ -134,6 +173,7 @@ void approval_draw(struct approval *a, const struct view *v, struct canvas *c, s
                    int64_t now_ms);
 /* "permission 1 of 2" */
 void approval_title(const struct approval *a, const struct view *v, struct buf *out);
+bool approval_full(const struct approval *a); /* the diff or the whole chain is open: it takes the whole screen while it has the focus */
 bool approval_waiting(const struct approval *a, const struct view *v); /* a request is shown and not yet answered */
 /* A key (see ui/keys.h) for the pane; `typed`: the text of a paste. Returns an op to post, or NULL; *ret_used says whether
  * the key was taken (Esc is, only while it closes something inside the pane). */

@@ -4,10 +4,9 @@
 #include "base/text.h"
 #include "ui/view_parts.h"
 
-static void
-item_release(struct view *v, struct item *it)
+void
+view_item_release(struct item *it)
 {
-    v->text_bytes -= it->text.len;
     buf_release(&it->text);
     free(it->tool_use_id);
     free(it->name);
@@ -15,29 +14,45 @@ item_release(struct view *v, struct item *it)
     free(it->summary);
 }
 
+/* Lets the first n go. */
+static void
+drop_front(struct view *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        v->text_bytes -= v->items[i].text.len;
+        view_item_release(&v->items[i]);
+    }
+    if (n)
+        memmove(v->items, v->items + n, (v->n_items - n) * sizeof(*v->items));
+    v->n_items -= n;
+    v->dropped += n;
+    v->shape++;
+}
+
 void
 view_items_clear(struct view *v)
 {
-    for (size_t i = 0; i < v->n_items; i++)
-        item_release(v, &v->items[i]);
-    v->dropped += v->n_items;
-    v->n_items = 0;
+    drop_front(v, v->n_items);
+    view_past_clear(v);
+    v->epoch++;
 }
 
-/* Lets the older half go when too much is held. The newest few always stay. */
+/* Lets the older half go when too much is held, whole messages where their places are known: the rest of one could not be read
+ * back. The newest few always stay. */
 static void
 trim(struct view *v)
 {
-    if (v->n_items < VIEW_ITEMS && v->text_bytes < VIEW_BYTES)
+    size_t most = v->hold ? 2 : 1;
+    if (v->n_items < most * VIEW_ITEMS && v->text_bytes < most * VIEW_BYTES)
         return;
     size_t n = v->n_items / 2;
-    if (n == 0)
+    while (n > 0 && n < v->n_items && v->items[n].place &&
+           v->items[n].place == v->items[n - 1].place)
+        n++;
+    if (n == 0 || n == v->n_items)
         return;
-    for (size_t i = 0; i < n; i++)
-        item_release(v, &v->items[i]);
-    memmove(v->items, v->items + n, (v->n_items - n) * sizeof(*v->items));
-    v->n_items -= n;
-    v->dropped += n;
+    drop_front(v, n);
+    v->past.joined = false;
 }
 
 void
@@ -52,7 +67,11 @@ view_item_add(struct view *v, enum item_kind kind, const char *text)
     trim(v);
     ARRAY_GROW(v->items, v->n_items, v->cap_items);
     struct item *it = &v->items[v->n_items++];
-    *it = (struct item){.kind = kind, .block_index = -1, .done = true};
+    uint64_t of_place = (uint64_t)v->at_place << VIEW_PLACE_BITS;
+    v->last_no = v->last_no + 1 > of_place ? v->last_no + 1 : of_place;
+    v->shape++;
+    *it = (struct item){
+        .kind = kind, .block_index = -1, .done = true, .no = v->last_no, .place = v->at_place};
     buf_init(&it->text, BUF_MAX);
     if (text)
         view_item_text(v, it, str_from(text));

@@ -8,6 +8,7 @@ void view_item_text(struct view *v, struct item *it, struct str s);             
 void view_item_touch(struct view *v, struct item *it);                             /* what is drawn changed */
 struct item *view_tool_item(struct view *v, const char *id);                       /* NULL: none */
 void view_items_clear(struct view *v);
+void view_item_release(struct item *it);
 void view_on_block(struct view *v, const struct event *e);
 void view_on_tool_item(struct view *v, struct event *e);
 /* No event for what is still open will come: blocks are closed, tools that did not end are cancelled. */

@@ -315,9 +315,14 @@ old_items_go_without_a_jump(void **state)
     (void)state;
     paragraphs(VIEW_ITEMS - 10);
     draw(false);
+    transcript_scroll(t, &v, -6); /* somebody reads: twice as much is kept */
+    paragraphs(VIEW_ITEMS);
+    transcript_end(t);
+    draw(false);
     transcript_scroll(t, &v, -6);
     draw(false);
     char *before = dumped(&c);
+    assert_int_equal(v.dropped, 0);
     paragraphs(20); /* passes the cap: the older half goes */
     draw(false);
     char *after = dumped(&c);
@@ -327,7 +332,7 @@ old_items_go_without_a_jump(void **state)
     free(after);
     transcript_home(t, &v);
     draw(true);
-    for (int i = 0; i < VIEW_ITEMS; i++)
+    for (int i = 0; i < 2 * VIEW_ITEMS; i++)
         say(&v, "x");
     draw(true); /* the place itself was dropped */
     apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"cleared\":true}");
