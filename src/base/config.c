@@ -42,6 +42,45 @@ line_in(const struct err *err)
 }
 
 static void
+add_source(struct config *c, enum scope scope, bool claude, const char *file, struct buf *take_text,
+           struct cJSON *take_tree)
+{
+    if (c->n == c->cap) {
+        c->cap = c->cap ? c->cap * 2 : 8;
+        c->sources = xreallocarray(c->sources, c->cap, sizeof *c->sources);
+        c->files = xreallocarray(c->files, c->cap, sizeof *c->files);
+    }
+    c->sources[c->n] =
+        (struct config_source){.scope = scope, .claude = claude, .file = xstrdup(file)};
+    c->files[c->n] = (struct config_file){.text = *take_text, .tree = take_tree};
+    c->n++;
+}
+
+/* The file is bad: as it stood when it was read last it stays in force, or its deny rules would go with it. */
+static void
+keep_last(struct config *c, enum scope scope, bool claude, const char *file, int line,
+          const char *problem)
+{
+    const struct config *last = c->last;
+    size_t i = 0;
+    while (last && i < last->n &&
+           (last->sources[i].scope != scope || strcmp(last->sources[i].file, file)))
+        i++;
+    if (!last || i == last->n) {
+        config_note(&c->problems, file, line, "%s; the file is ignored until it is mended",
+                    problem);
+        return;
+    }
+    struct buf text;
+    buf_init(&text, FILE_MAX + 1);
+    buf_add_str(&text, buf_str(&last->files[i].text));
+    struct cJSON *tree = json_parse(buf_str(&text), NULL);
+    config_note(&c->problems, file, line, "%s; until it is mended it counts as it was before",
+                problem);
+    add_source(c, scope, claude, file, &text, tree);
+}
+
+static void
 accept_text(struct config *c, enum scope scope, bool claude, const char *file,
             struct buf *take_text)
 {
@@ -62,20 +101,11 @@ accept_text(struct config *c, enum scope scope, bool claude, const char *file,
         err_set(&err, ERR_PARSE, "settings must be a JSON object (line 1)");
     }
     if (!tree) {
-        config_note(&c->problems, file, line_in(&err), "%s; the file is ignored until it is mended",
-                    err.text);
+        keep_last(c, scope, claude, file, line_in(&err), err.text);
         buf_release(take_text);
         return;
     }
-    if (c->n == c->cap) {
-        c->cap = c->cap ? c->cap * 2 : 8;
-        c->sources = xreallocarray(c->sources, c->cap, sizeof *c->sources);
-        c->files = xreallocarray(c->files, c->cap, sizeof *c->files);
-    }
-    c->sources[c->n] =
-        (struct config_source){.scope = scope, .claude = claude, .file = xstrdup(file)};
-    c->files[c->n] = (struct config_file){.text = *take_text, .tree = tree};
-    c->n++;
+    add_source(c, scope, claude, file, take_text, tree);
 }
 
 static struct config_place
@@ -120,7 +150,7 @@ read_file(struct config *c, enum scope scope, bool claude, const char *file, boo
     add_place(c, file);
     buf_init(&text, FILE_MAX + 1);
     if (!fs_read_if(file, FILE_MAX, &text, &found, &err)) {
-        config_note(&c->problems, file, 0, "%s", err.text);
+        keep_last(c, scope, claude, file, 0, err.text);
     } else if (found) {
         accept_text(c, scope, claude, file, &text);
         return;
@@ -220,13 +250,21 @@ read_folders(struct config *c, const struct config_paths *p)
 struct config *
 config_load(const struct config_paths *paths)
 {
+    return config_reload(paths, NULL);
+}
+
+struct config *
+config_reload(const struct config_paths *paths, const struct config *last)
+{
     struct config *c = xcalloc(1, sizeof *c);
+    c->last = last;
     read_managed(c, paths->system_dir ? paths->system_dir : "/etc");
     if (paths->cli_settings)
         read_cli(c, paths->cli_settings);
     read_folders(c, paths);
     for (size_t i = 0; i < c->n; i++)
         config_check_keys(c, i);
+    c->last = NULL;
     return c;
 }
 

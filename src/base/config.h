@@ -42,6 +42,9 @@ struct config_paths {
 struct config;
 /* Never fails: what cannot be read becomes a problem. ~/.claude is $CLAUDE_CONFIG_DIR when that is set. */
 struct config *config_load(const struct config_paths *paths);
+/* The same while `last` is in force: a file that cannot be read or parsed now counts as it stood in there. last may be NULL and
+ * stays the caller's. */
+struct config *config_reload(const struct config_paths *paths, const struct config *last);
 void config_free(struct config *c); /* NULL is fine */
 
 /* Paths are keys joined by dots. Scalars: the highest scope that has the value with that type wins. only_trusted leaves

@@ -24,6 +24,7 @@ struct config {
     struct config_place *places;
     size_t n_places, cap_places;
     struct config_notes problems, unknown;
+    const struct config *last; /* while it is loaded: what was in force before; NULL */
 };
 
 void config_note(struct config_notes *notes, const char *file, int line, const char *fmt, ...)

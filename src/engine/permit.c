@@ -50,7 +50,7 @@ permit_free(struct permit *p)
 void
 permit_reload(struct permit *p)
 {
-    permit_settings_release(&p->settings);
+    p->settings.stale = true;
 }
 
 const struct perm_rules *

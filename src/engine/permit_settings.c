@@ -39,8 +39,31 @@ add_dir(struct permit_settings *s, const struct core *c, struct str dir)
     free(text);
 }
 
+static bool
+was_there(const struct config *old, const struct config_problem *p)
+{
+    const struct config_problem *list;
+    size_t n = config_problems(old, &list);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i].file, p->file) && !strcmp(list[i].text, p->text))
+            return true;
+    return false;
+}
+
+/* Each problem once, when it comes up; those of the start were told then. */
 static void
-load(struct permit_settings *s, const struct core *c)
+tell_problems(const struct config *old, const struct config *now, struct core *c)
+{
+    const struct config_problem *list;
+    size_t n = config_problems(now, &list);
+    for (size_t i = 0; i < n; i++)
+        if (!was_there(old, &list[i]))
+            core_notice(c, "settings: %s:%d %s", list[i].file, list[i].line, list[i].text);
+}
+
+/* last: what was in force, or NULL. */
+static void
+load(struct permit_settings *s, const struct config *last, const struct core *c)
 {
     const struct config_paths paths = {
         .home = c->home,
@@ -49,7 +72,7 @@ load(struct permit_settings *s, const struct core *c)
         .cli_settings = c->cli_settings,
     };
     s->trusted = c->trusted;
-    s->config = config_load(&paths);
+    s->config = config_reload(&paths, last);
     perm_rules_load(&s->rules, s->config);
     for (size_t i = 0; c->allowed_tools[i]; i++)
         perm_rules_add(&s->rules, VERDICT_ALLOW, c->allowed_tools[i], SCOPE_CLI, false, NULL, 0);
@@ -65,11 +88,15 @@ load(struct permit_settings *s, const struct core *c)
 }
 
 void
-permit_settings_refresh(struct permit_settings *s, const struct core *c)
+permit_settings_refresh(struct permit_settings *s, struct core *c)
 {
-    if (s->config && s->trusted == c->trusted && !config_is_stale(s->config))
+    if (s->config && !s->stale && s->trusted == c->trusted && !config_is_stale(s->config))
         return;
-    permit_settings_release(s);
-    load(s, c);
+    struct permit_settings old = *s;
+    permit_settings_init(s);
+    load(s, old.config, c);
+    if (old.config)
+        tell_problems(old.config, s->config, c);
+    permit_settings_release(&old);
     log_info("permit", "settings loaded: %zu rules", s->rules.n);
 }

@@ -17,8 +17,10 @@ struct permit_settings {
     char **dirs; /* additional directories */
     size_t n_dirs, cap_dirs;
     bool trusted; /* what it was loaded for */
+    bool stale;   /* load anew whatever the files say */
 };
 void permit_settings_init(struct permit_settings *s);
 void permit_settings_release(struct permit_settings *s);
-/* Loads when nothing is loaded yet or something changed. */
-void permit_settings_refresh(struct permit_settings *s, const struct core *c);
+/* Loads when nothing is loaded yet or something changed. A file that is bad now counts as it was before, and a notice says so
+ * once. */
+void permit_settings_refresh(struct permit_settings *s, struct core *c);
