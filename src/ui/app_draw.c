@@ -152,10 +152,13 @@ app_draw(struct app *a, int64_t now)
                       .ascii = a->ascii,
                       .now_ms = now};
     panes_draw(&p, &l, &a->canvas);
-    draw_welcome(a, &l);
+    bool full = a->focus == PANE_APPROVAL && approval_full(&a->approval) && a->view.n_asks;
+    if (!full)
+        draw_welcome(a, &l);
     if (app_shows_trust_box(a))
         trust_box_draw(&a->trust, &a->canvas, l.transcript, a->view.cwd, term_ascii());
-    draw_words(a, &l, now);
+    if (!full)
+        draw_words(a, &l, now);
     if (a->focus == PANE_PROMPT && a->line == LINE_PROMPT)
         complete_draw(&a->complete, &a->canvas, l.prompt, l.prompt.y - (l.prompt.y > 1));
     if (a->overlay.open)

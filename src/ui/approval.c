@@ -55,6 +55,12 @@ approval_pending(const struct approval *a, const struct view *v, size_t *ret_pla
 }
 
 bool
+approval_full(const struct approval *a)
+{
+    return a->serial && (a->diff_open || a->why);
+}
+
+bool
 approval_waiting(const struct approval *a, const struct view *v)
 {
     return approval_ask(a, v) != NULL;
@@ -214,10 +220,13 @@ key_confirm(struct approval *a, const struct ask *ask, int key)
 static bool
 key_scroll(struct approval *a, int key)
 {
+    int page = a->page > 2 ? a->page - 1 : 1;
     int by = key == YK_UP || key == YK_WHEEL_UP       ? -1
              : key == YK_DOWN || key == YK_WHEEL_DOWN ? 1
-             : key == YK_PGUP                         ? -5
-             : key == YK_PGDN                         ? 5
+             : key == YK_PGUP                         ? -page
+             : key == YK_PGDN                         ? page
+             : key == YK_HOME                         ? -(1 << 20)
+             : key == YK_END                          ? 1 << 20
                                                       : 0;
     if (by == 0)
         return false;

@@ -177,8 +177,13 @@ main_keys(const struct sheet *s, struct flow *f, const char *between, bool brief
         key(f, "a", brief ? NULL : "always", between);
     key(f, "n", brief ? NULL : "no", between);
     key(f, "w", brief ? NULL : s->a->why ? "less" : "why", between);
+    if (s->ask->ev->u.ask.diff)
+        key(f, "Enter", brief ? NULL : s->a->diff_open ? "less" : "diff", between);
     if (approval_can_edit(s->ask))
         key(f, "e", brief ? NULL : "edit", between);
+    size_t place;
+    if (approval_pending(s->a, s->v, &place) > 1)
+        key(f, "j k", brief ? NULL : "others", between);
 }
 
 static void
@@ -378,6 +383,7 @@ draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
     }
     int top = (int)s->top.n < rows ? (int)s->top.n : rows, room = rows - top;
     s->a->max_scroll = (int)s->scroll.n > room ? (int)s->scroll.n - room : 0;
+    s->a->page = room;
     if (s->a->scroll > s->a->max_scroll)
         s->a->scroll = s->a->max_scroll;
     if (head)

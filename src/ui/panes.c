@@ -131,12 +131,38 @@ frame_tiny(const struct frame *f, const struct panes *p, const struct layout *l)
     }
 }
 
+/* The diff or the chain of a request, over everything. */
+static void
+draw_full_approval(const struct panes *p, struct canvas *c)
+{
+    struct rect r = {0, 0, c->w, c->h}, in = r;
+    struct buf b;
+    canvas_fill(c, r, ST_TEXT, NULL);
+    buf_init(&b, 256);
+    approval_title(p->approval, p->view, &b);
+    if (c->w >= 60 && c->h >= 16) {
+        canvas_box(c, r, ST_BORDER_FOCUS, buf_str(&b), p->ascii);
+        in = (struct rect){2, 1, c->w - 4, c->h - 2};
+    } else if (c->h >= 6) {
+        canvas_fill(c, (struct rect){0, 0, c->w, 1}, ST_BORDER, p->ascii ? "-" : "─");
+        canvas_textf(c, r, 1, 0, ST_BORDER_FOCUS, " %s ", buf_cstr(&b));
+        in = (struct rect){0, 1, c->w, c->h - 1};
+    }
+    buf_release(&b);
+    canvas_cursor(c, -1, -1);
+    approval_draw(p->approval, p->view, c, in, true, p->ascii, p->now_ms);
+}
+
 void
 panes_draw(const struct panes *p, const struct layout *l, struct canvas *c)
 {
     struct frame f = {c, p->ascii};
     if (l->w < 1 || l->h < 1)
         return;
+    if (p->focus == PANE_APPROVAL && approval_full(p->approval) && p->view->n_asks) {
+        draw_full_approval(p, c);
+        return;
+    }
     if (l->borders)
         frame_draw(&f, p, l);
     else
