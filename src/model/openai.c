@@ -12,6 +12,7 @@
 #include "model/anthropic_headers.h"
 #include "model/openai_body.h"
 #include "model/openai_error.h"
+#include "model/openai_raw.h"
 #include "model/openai_reader.h"
 #include "model/provider.h"
 #include "model/server.h"
@@ -21,6 +22,7 @@
 /* Behind the reason to finish come usage and the end mark, at once; some servers leave the connection open instead. */
 #define SETTLE_MS 3000
 #define BYTES_PER_TOKEN 4
+#define TOKENS_PER_IMAGE 1500
 #define MODELS_SHOWN 6
 
 struct provider {
@@ -42,7 +44,9 @@ struct stream {
     struct openai_reader *reader;
     struct buf plain; /* the answer, when it is no success */
     int64_t settle_at;
-    bool answered, drained;
+    struct openai_raw raw;
+    struct delta after_raw; /* the delta that follows the raw events */
+    bool answered, drained, has_after, ended;
 };
 
 static void
@@ -52,12 +56,33 @@ stream_free(struct model_stream *base)
     http_free(s->http);
     openai_reader_free(s->reader);
     openai_offer_release(&s->offer);
+    openai_raw_release(&s->raw);
     buf_release(&s->body);
     buf_release(&s->plain);
     free(s);
 }
 
 /* ---- sending ---- */
+
+/* Tokens of the request, should the server not count them. The bytes of an image are no text. */
+static int64_t
+estimate(const struct stream *s)
+{
+    size_t image_bytes = 0, images = 0;
+    for (size_t i = 0; i < s->req->n_messages; i++) {
+        const struct message *m = s->req->messages[i];
+        for (size_t k = 0; k < m->n_blocks; k++) {
+            const struct block *b = &m->blocks[k];
+            bool shown = b->kind == BLOCK_TOOL_RESULT && b->raw.len > 4 * b->text.len + 1000;
+            if (b->kind != BLOCK_IMAGE && !shown)
+                continue;
+            images++;
+            image_bytes += b->raw.len;
+        }
+    }
+    size_t bytes = s->body.len > image_bytes ? s->body.len - image_bytes : 0;
+    return (int64_t)(bytes / BYTES_PER_TOKEN + images * TOKENS_PER_IMAGE + 1);
+}
 
 static bool
 send_request(struct stream *s, struct err *err)
@@ -75,7 +100,7 @@ send_request(struct stream *s, struct err *err)
     if (buf_full(&s->body))
         return err_set(err, ERR_LIMIT, "the request is larger than %zu MiB", BUF_MAX >> 20);
     s->slice = buf_str(&s->body);
-    s->reader = openai_reader_new(&s->offer, (int64_t)(s->body.len / BYTES_PER_TOKEN));
+    s->reader = openai_reader_new(&s->offer, estimate(s));
     struct http_spec spec = {.method = "POST",
                              .url = s->provider->url,
                              .headers = (const char *const *)s->provider->headers.lines,
@@ -247,11 +272,10 @@ wait_ms(struct stream *s, int timeout_ms, int64_t until)
     return left > 0 ? (int)left : 0;
 }
 
+/* The next delta, or the end, of what was read. */
 static enum model_step
-stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
-            struct err *err)
+read_on(struct stream *s, int wake_fd, int timeout_ms, struct delta *ret, struct err *err)
 {
-    struct stream *s = (struct stream *)base;
     int64_t until = timeout_ms < 0 ? 0 : clock_mono_ms() + timeout_ms;
     bool over = false;
     for (;;) {
@@ -271,6 +295,34 @@ stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta
     }
 }
 
+/* Each delta comes behind the events that the other wire would have sent for it. */
+static enum model_step
+stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
+            struct err *err)
+{
+    struct stream *s = (struct stream *)base;
+    for (;;) {
+        struct str json;
+        if (openai_raw_next(&s->raw, &json)) {
+            *ret = (struct delta){.kind = DELTA_RAW, .text = json};
+            return MODEL_DELTA;
+        }
+        if (s->has_after) {
+            s->has_after = false;
+            *ret = s->after_raw;
+            return MODEL_DELTA;
+        }
+        if (s->ended)
+            return MODEL_DONE;
+        enum model_step step = read_on(s, wake_fd, timeout_ms, &s->after_raw, err);
+        if (step != MODEL_DELTA && step != MODEL_DONE)
+            return step;
+        s->has_after = step == MODEL_DELTA;
+        s->ended = step == MODEL_DONE;
+        openai_raw_put(&s->raw, s->has_after ? &s->after_raw : NULL);
+    }
+}
+
 static const struct model_stream_ops stream_ops = {stream_next, stream_free};
 
 /* ---- the provider ---- */
@@ -285,6 +337,7 @@ start(void *self, const struct model_request *req, struct err *err)
     buf_init(&s->body, BUF_MAX);
     buf_init(&s->plain, ERROR_BODY_MAX);
     openai_offer_init(&s->offer, req);
+    openai_raw_init(&s->raw);
     if (send_request(s, err))
         return &s->pub;
     stream_free(&s->pub);

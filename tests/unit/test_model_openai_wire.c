@@ -135,6 +135,60 @@ a_whole_answer(void **state)
     }
 }
 
+/* Who follows a partial answer gets the events of the other wire, each before its delta. */
+static void
+raw_events(void **state)
+{
+    static const char *const want[] = {
+        "{\"type\":\"message_start\",\"message\":{\"id\":\"chatcmpl-1\",",
+        "{\"type\":\"ping\"}",
+        "{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\","
+        "\"text\":"
+        "\"\"}}",
+        "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":"
+        "\"hi\"}}",
+        "{\"type\":\"content_block_stop\",\"index\":0}",
+        "{\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\","
+        "\"id\":\"c1\",\"name\":\"Bash\",\"input\":{}}}",
+        "{\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\","
+        "\"partial_json\":\"{\\\"a\\\": 1}\"}}",
+        "{\"type\":\"content_block_stop\",\"index\":1}",
+        "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\",\"stop_sequence\":"
+        "null},\"usage\":{\"input_tokens\":100,\"output_tokens\":20,",
+        "{\"type\":\"message_stop\"}",
+    };
+    struct wire_server srv;
+    struct err err = {0};
+    struct delta d;
+    size_t n = 0;
+    (void)state;
+    wire_server_start(&srv,
+                      "{\"responses\":[[{\"text\":\"hi\"},{\"tool_use\":{\"id\":\"c1\",\"name\":"
+                      "\"Bash\",\"input\":{\"a\":1}}}]]}",
+                      "0");
+    struct message *m = say(ROLE_USER, "hello");
+    struct model_provider *p = provider(&srv);
+    struct model_request req = request(&m, 1);
+    struct model_stream *s = p->start(p->self, &req, &err);
+    enum delta_kind before = DELTA_RAW;
+    while (model_stream_next(s, -1, 20000, &d, &err) == MODEL_DELTA) {
+        assert_true(d.kind == DELTA_RAW || before == DELTA_RAW);
+        before = d.kind;
+        if (d.kind != DELTA_RAW || (str_contains(d.text, STR("\"ping\"")) && n != 1))
+            continue;
+        char *text = str_dup(d.text);
+        if (n >= ARRAY_LEN(want) || !strstr(text, want[n]))
+            fail_msg("event %zu: %s", n, text);
+        free(text);
+        n++;
+    }
+    assert_int_equal(n, ARRAY_LEN(want));
+    model_stream_free(s);
+    model_provider_free(p);
+    message_free(m);
+    wire_server_stop(&srv);
+}
+
 /* No count from the server: an estimate that says it is one. */
 static void
 usage_is_estimated(void **state)
@@ -480,6 +534,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_answer),
+                                       cmocka_unit_test(raw_events),
                                        cmocka_unit_test(usage_is_estimated),
                                        cmocka_unit_test(other_forms),
                                        cmocka_unit_test(failures),
