@@ -176,6 +176,7 @@ take(void *user, const char *path, const struct grep_hits *hits)
             add_lines(g, buf_str(&hits->text));
         else
             g->seen += hits->lines;
+        g->cut |= hits->cut;
     }
     return g->options.mode != GREP_CONTENT || !(g->more || g->cut);
 }

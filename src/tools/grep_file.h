@@ -27,6 +27,7 @@ struct grep_hits {
     size_t matches; /* lines that match (multiline: matches) */
     int64_t mtime_ns;
     bool too_hard; /* given up at the match limit */
+    bool cut;      /* there are more lines than text can hold */
 };
 
 struct grep_worker {

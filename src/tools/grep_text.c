@@ -68,6 +68,7 @@ add_text(struct grep_text *f, int64_t number, char sep, struct str text)
 {
     struct buf *out = &f->hits->text;
     struct str head = text;
+    size_t before = out->len;
     if (text.len > SHOWN_CHARS)
         head = str_sub(text, 0, f->ascii ? SHOWN_CHARS : tool_char_offset(text, SHOWN_CHARS));
 
@@ -86,9 +87,12 @@ add_text(struct grep_text *f, int64_t number, char sep, struct str text)
     if (head.len < text.len)
         buf_addf(out, " [... line cut, %zu bytes in all]", text.len);
     buf_addc(out, '\n');
-    f->hits->lines++;
-    if ((f->o->max_lines && f->hits->lines >= f->o->max_lines) || buf_full(out))
-        f->done = true;
+    if (buf_full(out))
+        buf_truncate(out, before); /* not half a line */
+    else
+        f->hits->lines++;
+    f->hits->cut = buf_full(out);
+    f->done |= f->hits->cut || (f->o->max_lines && f->hits->lines >= f->o->max_lines);
 }
 
 /* Each match in a line by itself (-o). */

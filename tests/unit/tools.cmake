@@ -1,4 +1,6 @@
 yare_test(base_glob LINK yare_base)
+yare_test(base_repo LINK yare_base)
+yare_test(tools_grep LINK yare_tools)
 yare_test(base_diff LINK yare_base)
 yare_test(tools_edit LINK yare_tools)
 yare_test(tools_read LINK yare_tools)
