@@ -25,7 +25,8 @@
 bool
 app_running(const struct app *a)
 {
-    return a->view.running || a->submitted;
+    return !a->o->replay &&
+           (a->view.running || a->submitted); /* a recorded turn is nobody's to interrupt */
 }
 
 void
@@ -208,14 +209,15 @@ sooner(int64_t *at, int64_t candidate)
 static bool
 counts(const struct app *a)
 {
-    return app_running(a) || a->view.n_asks || a->view.retry;
+    return app_running(a) || a->view.running || a->view.n_asks || a->view.retry;
 }
 
 static bool
 wants_focus(const struct app *a)
 {
-    return a->focus == PANE_PROMPT && a->line == LINE_PROMPT && !a->overlay.open &&
-           !app_box_open(a) && input_empty(&a->input) && !a->held && approval_waiting(&a->approval, &a->view);
+    return !a->o->replay && a->focus == PANE_PROMPT && a->line == LINE_PROMPT && !a->overlay.open &&
+           !app_box_open(a) && input_empty(&a->input) && !a->held &&
+           approval_waiting(&a->approval, &a->view);
 }
 
 /* When something is due though nothing happens, or -1: an idle program sleeps. */

@@ -116,6 +116,35 @@ def pausing_speed_and_steps():
     w.close()
 
 
+def a_recording_that_ends_in_a_turn_can_be_left():
+    """A request waits in it and a tool runs: Space still pauses, and nothing is interrupted or answered."""
+    w = World()
+    path = w.top + "/cut.jsonl"
+    with open(path, "w") as f:
+        for o in ({"recording": "yare events", "format": 1}, {"event": "session", "id": "s", "model": "m", "trusted": True},
+                  {"event": "user", "uuid": "u", "text": "go on"}, {"event": "turn", "phase": "start", "n": 1},
+                  {"event": "tool", "phase": "start", "id": "t", "name": "Bash", "state": "running", "what": "make"},
+                  {"event": "perm_ask", "id": 1, "tool_use_id": "t2", "tool": "Bash", "what": "rm x", "command": "rm x",
+                   "decision": {"decision": "ask", "liftable_by": "person", "findings": []}},
+                  {"event": "notice", "wall_ms": 99999999, "text": "much later"}):
+            f.write(json.dumps(o) + "\n")
+    s = Screen(w, 80, 24, ("replay", path))
+    s.wait_for("rm x")
+    s.wait_for(r"waited [2-9]s")
+    s.keys("Space")
+    s.wait_for("paused")
+    s.keys("M-3")
+    s.type("y")
+    s.wait_for("nothing is done in it")
+    s.keys("M-1")
+    s.keys("C-c")
+    s.wait_for("again quits")
+    s.keys("C-c")
+    check(s.exit_status() == 0, "exit status")
+    s.close()
+    w.close()
+
+
 def a_session_on_the_screen_is_recorded_with_its_sizes():
     w = World()
     path = w.top + "/r.jsonl"
@@ -138,4 +167,4 @@ def a_session_on_the_screen_is_recorded_with_its_sizes():
 if __name__ == "__main__":
     main(print_mode_records_and_adds_to_a_recording, another_file_is_left_alone, what_is_no_recording_is_an_error,
          no_secret_is_recorded, the_panes_show_what_was_recorded, pausing_speed_and_steps,
-         a_session_on_the_screen_is_recorded_with_its_sizes)
+         a_recording_that_ends_in_a_turn_can_be_left, a_session_on_the_screen_is_recorded_with_its_sizes)

@@ -11,7 +11,7 @@ import subprocess
 import termios
 import time
 
-from harness import LIMIT, Server, World, YARE, check, main, wait_until
+from harness import LIMIT, Screen, Server, World, YARE, check, main, wait_until
 
 SLOW = [{"text": "start "}, {"delay_ms": 60000}, {"text": "end"}]
 ENDED = {"SIGTERM": 143, "SIGHUP": 143, "SIGABRT": -signal.SIGABRT, "SIGKILL": -signal.SIGKILL}
@@ -110,6 +110,27 @@ def terminals_of_every_kind():
     w.close()
 
 
+def the_normal_screen_keeps_its_lines():
+    """--no-alt-screen: what stood there can be scrolled back to, and the answer stays when yare has gone."""
+    w = World()
+    s = Screen(w, 80, 24, shell=True)
+    s.wait_for(r"bash.*[$#]")
+    s.type("seq 1001 1030; %s --provider offline --no-alt-screen" % YARE)
+    s.keys("Enter")
+    s.wait_for("offline pilot")
+    check("1030" not in s.text(), "the screen is drawn over what stood there:", s.text())
+    s.say("read README.md")
+    s.wait_for("The parser lives in src")
+    s.wait_gone(r"\u280b|esc")
+    s.keys("C-d")
+    s.wait_for(r"yare resume [0-9a-f-]{36}")
+    everything = s.tmux("capture-pane", "-p", "-S", "-200")
+    for word in ("1001", "1030", "The parser lives in src", "yare resume"):
+        check(word in everything, word, "is gone:", everything)
+    s.close()
+    w.close()
+
+
 def a_key_costs_few_bytes():
     w = World()
     t = Terminal(w)
@@ -185,5 +206,5 @@ def idle_is_idle():
     w.close()
 
 
-main(signals_leave_the_terminal_as_found, terminals_of_every_kind, a_key_costs_few_bytes, split_keys_are_keys,
+main(signals_leave_the_terminal_as_found, terminals_of_every_kind, the_normal_screen_keeps_its_lines, a_key_costs_few_bytes, split_keys_are_keys,
      a_stream_costs_few_bytes, idle_is_idle)

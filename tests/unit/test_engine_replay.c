@@ -1,6 +1,8 @@
 /* Recordings written, read and played back. The clock is the real one: speed 0 plays at once, and pace is judged by the order of things. */
 #include "unit/unit.h"
 
+#include <dirent.h>
+
 #include "base/json.h"
 #include "engine/engine.h"
 #include "engine/recording.h"
@@ -405,6 +407,44 @@ what_was_not_played_is_not_found(void **state)
     world_release(&w);
 }
 
+/* What the screen tests draw is what a replay plays: the same reader, no line left out. */
+static void
+the_screen_tests_can_be_played(void **state)
+{
+    (void)state;
+    DIR *d = opendir(TEST_DIR "/screens");
+    assert_non_null(d);
+    for (struct dirent *f; (f = readdir(d)) != NULL;) {
+        struct recording_reader in;
+        struct recording_line l;
+        struct world w = {.path = xasprintf("%s/screens/%s", TEST_DIR, f->d_name)};
+        int events = 0;
+        if (str_ends(str_from(f->d_name), ".jsonl")) {
+            assert_true(recording_read_open(&in, w.path, NULL));
+            while (recording_read(&in, &l)) {
+                assert_int_not_equal(l.kind, RECORDING_BAD);
+                bool played = l.kind == RECORDING_EVENT && l.event->kind != EV_ANSWER &&
+                              l.event->kind != EV_OFFER && l.event->kind != EV_CLOSED;
+                events += played;
+                event_free(l.event);
+            }
+            recording_read_close(&in);
+            char *says = xasprintf("the recording ends here: %d events", events), *text = NULL;
+            struct engine *e = play(&w, 0);
+            while (!text || !str_starts(str_from(text), "the recording ends")) {
+                free(text);
+                text = next_notice(e);
+            }
+            assert_string_equal(text, says);
+            free(text);
+            free(says);
+            engine_free(e);
+        }
+        free(w.path);
+    }
+    closedir(d);
+}
+
 static void
 it_ends_while_nobody_reads(void **state)
 {
@@ -440,6 +480,7 @@ main(void)
         cmocka_unit_test(prompts_are_not_taken),
         cmocka_unit_test(history_and_search_are_answered_from_the_recording),
         cmocka_unit_test(what_was_not_played_is_not_found),
+        cmocka_unit_test(the_screen_tests_can_be_played),
         cmocka_unit_test(it_ends_while_nobody_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
