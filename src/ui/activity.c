@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/text.h"
 #include "ui/fmt.h"
 #include "ui/lines.h"
@@ -9,19 +11,27 @@ is_over(enum tool_state s)
     return s == TOOL_DONE || s == TOOL_FAILED || s == TOOL_DENIED || s == TOOL_CANCELLED;
 }
 
-/* Running ones first, then those that wait, then what is over. */
-static int
-rank(enum tool_state s)
+enum { RANKS = 4, TREE_ROWS = 4, TREE_PANE = 10 };
+
+static bool
+is_behind(const struct activity *a)
 {
-    return s == TOOL_RUNNING ? 0 : is_over(s) ? 2 : 1;
+    return a->task && a->state == TOOL_RUNNING;
+}
+
+/* Running ones first, then those that wait, then commands in the background, then what is over. */
+static int
+rank(const struct activity *a)
+{
+    return is_over(a->state) ? 3 : is_behind(a) ? 2 : a->state == TOOL_RUNNING ? 0 : 1;
 }
 
 const struct activity *
 activity_at(const struct view *v, int shown)
 {
-    for (int r = 0; r < 3; r++)
+    for (int r = 0; r < RANKS; r++)
         for (size_t i = v->n_acts; i-- > 0;) /* the newest first */
-            if (rank(v->acts[i].state) == r && shown-- == 0)
+            if (rank(&v->acts[i]) == r && shown-- == 0)
                 return &v->acts[i];
     return NULL;
 }
@@ -48,6 +58,10 @@ right_text(const struct activity *a, int64_t now_ms, struct buf *out)
         }
         return;
     }
+    if (a->task && is_over(a->state) && a->summary) {
+        visible_add(out, str_from(a->summary)); /* "exit 2", "stopped by the person" */
+        return;
+    }
     buf_adds(out, word);
     if (a->state != TOOL_DONE && !is_over(a->state))
         return;
@@ -70,6 +84,10 @@ what_text(const struct activity *a, struct buf *out)
         visible_add(out, str_from(a->agent));
         buf_adds(out, ": ");
     }
+    if (a->task) {
+        visible_add(out, str_from(a->task));
+        buf_adds(out, ": ");
+    }
     visible_add(out, str_sub(what, 0, nl == (size_t)-1 ? what.len : nl));
     if (nl != (size_t)-1)
         buf_adds(out, " ..");
@@ -87,8 +105,9 @@ draw_row(const struct activity *a, struct canvas *c, struct rect row, bool ascii
     right_text(a, now_ms, &right);
     fold_end(&cut, buf_str(&right), row.w / 2, ascii);
     int rw = text_width(buf_str(&cut));
-    int x =
-        canvas_text(c, row, 0, 0, fmt_mark_style(a->state), str_from(fmt_mark(a->state, ascii)));
+    /* "&" as the shell has it: told from the others without colour, too */
+    struct str mark = is_behind(a) ? STR("&") : str_from(fmt_mark(a->state, ascii));
+    int x = canvas_text(c, row, 0, 0, fmt_mark_style(a->state), mark);
     x = canvas_text(c, row, x + 1, 0, ST_TOOL, str_from(a->name ? a->name : "tool"));
     int pad = x < 6 ? 6 - x : 0;
     what_text(a, &left);
@@ -145,10 +164,30 @@ draw_strip(const struct view *v, struct canvas *c, struct rect r, bool focus, in
     canvas_fill(c, (struct rect){r.x + x, r.y, 1, 1}, ST_TEXT, "");
 }
 
+/* How many lines of its processes are shown in a pane of this height. */
 static int
-rows_of(const struct activity *a)
+tree_rows(const struct activity *a, int pane)
 {
-    return 1 + (a->state == TOOL_RUNNING && a->last_line && *a->last_line);
+    int n = 0;
+    if (a->state != TOOL_RUNNING || !a->processes || pane < TREE_PANE)
+        return 0;
+    for (const char *p = a->processes; *p && n < TREE_ROWS; n++) {
+        const char *nl = strchr(p, '\n');
+        p = nl ? nl + 1 : p + strlen(p);
+    }
+    return n;
+}
+
+static int
+line_rows(const struct activity *a)
+{
+    return a->state == TOOL_RUNNING && a->last_line && *a->last_line;
+}
+
+static int
+rows_of(const struct activity *a, int pane)
+{
+    return 1 + line_rows(a) + tree_rows(a, pane);
 }
 
 /* The first place to draw so that the selected one is seen. */
@@ -158,12 +197,28 @@ first_shown(const struct view *v, int selected, int h)
     int first = selected, room = h;
     while (first >= 0) {
         const struct activity *a = activity_at(v, first);
-        if (a && rows_of(a) > room)
+        if (a && rows_of(a, h) > room)
             break;
-        room -= a ? rows_of(a) : 0;
+        room -= a ? rows_of(a, h) : 0;
         first--;
     }
     return first + 1 > selected ? selected : first + 1;
+}
+
+static void
+draw_tree(const struct activity *a, struct canvas *c, struct rect r, bool ascii)
+{
+    struct str rest = str_from(a->processes), line;
+    struct buf cut;
+    buf_init(&cut, 1 << 20);
+    for (int y = 0; y < r.h && str_split(&rest, '\n', &line); y++) {
+        buf_clear(&cut);
+        fold_end(&cut, line, r.w - 4, ascii);
+        canvas_text(c, (struct rect){r.x, r.y + y, r.w, 1}, 2, 0, ST_BORDER,
+                    ascii ? STR("`") : STR("└"));
+        canvas_text(c, (struct rect){r.x, r.y + y, r.w, 1}, 4, 0, ST_DIM, buf_str(&cut));
+    }
+    buf_release(&cut);
 }
 
 void
@@ -182,7 +237,12 @@ activity_draw(const struct view *v, struct canvas *c, struct rect r, bool strip,
         draw_row(a, c, row, ascii, now_ms, true);
         if (focus && i == selected)
             canvas_style(c, row, ST_SELECT);
-        if (rows_of(a) > 1 && y < r.h)
+        if (line_rows(a) && y < r.h)
             draw_last_line(a, c, (struct rect){r.x, r.y + y++, r.w, 1}, ascii);
+        int tree = tree_rows(a, r.h);
+        if (tree > r.h - y)
+            tree = r.h - y;
+        draw_tree(a, c, (struct rect){r.x, r.y + y, r.w, tree}, ascii);
+        y += tree;
     }
 }

@@ -75,13 +75,13 @@ app_init(struct app *a, const struct app_options *o, int width, int height)
     input_init(&a->input);
     complete_init(&a->complete);
     history_init(&a->history, o->history_file);
-    overlay_init(&a->overlay);
     commands_init(&a->commands);
     a->complete.commands = &a->commands;
     page_init(&a->page);
     a->page.commands = &a->commands;
     picker_init(&a->picker);
     trust_box_init(&a->trust);
+    app_activity_init(a);
     field_init(&a->field);
     canvas_init(&a->canvas, width, height);
 }
@@ -98,7 +98,7 @@ app_release(struct app *a)
     picker_release(&a->picker);
     page_release(&a->page);
     commands_release(&a->commands);
-    overlay_release(&a->overlay);
+    app_activity_release(a);
     history_release(&a->history);
     complete_release(&a->complete);
     input_release(&a->input);
@@ -215,7 +215,7 @@ counts(const struct app *a)
 static bool
 wants_focus(const struct app *a)
 {
-    return !a->o->replay && a->focus == PANE_PROMPT && a->line == LINE_PROMPT && !a->overlay.open &&
+    return !a->o->replay && a->focus == PANE_PROMPT && a->line == LINE_PROMPT && !a->log.id &&
            !app_box_open(a) && input_empty(&a->input) && !a->held &&
            approval_waiting(&a->approval, &a->view);
 }
@@ -237,6 +237,8 @@ next_due(const struct app *a)
         sooner(&at, a->held_ms + TRUST_HOLD_MS);
     if (app_start_due(a) >= 0)
         sooner(&at, app_start_due(a));
+    if (app_activity_due(a) >= 0)
+        sooner(&at, app_activity_due(a));
     return at;
 }
 
@@ -251,7 +253,9 @@ take_time(struct app *a, int64_t now)
     if (counts(a) && now >= a->tick_ms + 1000) {
         a->tick_ms = now;
         a->dirty = true;
+        app_ask_processes(a);
     }
+    app_activity_time(a, now);
     if (a->held && now >= a->held_ms + TRUST_HOLD_MS)
         app_held_is_answer(a);
     if (wants_focus(a) && now >= a->last_key_ms + FOCUS_QUIET_MS) {

@@ -144,6 +144,7 @@ app_draw(struct app *a, int64_t now)
     layout_make(&a->view, w, h, 1, &l);
     layout_make(&a->view, w, h, input_rows(&a->input, l.prompt.w), &l);
     draw_prompt(a, &l);
+    app_activity_follow(a);
     struct panes p = {.view = &a->view,
                       .transcript = a->transcript,
                       .approval = &a->approval,
@@ -161,8 +162,13 @@ app_draw(struct app *a, int64_t now)
         draw_words(a, &l, now);
     if (a->focus == PANE_PROMPT && a->line == LINE_PROMPT)
         complete_draw(&a->complete, &a->canvas, l.prompt, l.prompt.y - (l.prompt.y > 1));
-    if (a->overlay.open)
-        overlay_draw(&a->overlay, &a->canvas, a->ascii);
+    if (a->log.id) {
+        bool asks = a->view.n_asks > 0;
+        log_view_draw(&a->log, &a->canvas, a->ascii,
+                      asks                         ? STR("a request waits: q closes this")
+                      : a->note_until_ms > now     ? str_from(a->note)
+                                                   : STR(""));
+    }
     if (a->page.type)
         page_draw(&a->page, &a->view, &a->canvas, a->ascii);
     if (a->picker.type)

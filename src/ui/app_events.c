@@ -129,6 +129,7 @@ app_take(struct app *a, struct event *take_ev)
     record(a, take_ev);
     look(a, take_ev);
     app_tour_event(a, take_ev);
+    app_activity_event(a, take_ev);
     view_apply(&a->view, take_ev);
     app_tour_speak(a);
 }

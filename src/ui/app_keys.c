@@ -25,7 +25,7 @@ set_focus(struct app *a, enum pane pane)
 {
     a->focus = pane;
     a->line = LINE_PROMPT;
-    a->selected = 0;
+    app_activity_leave(a);
     /* Who went there by a key means the next key for it: only a request that is new itself stays guarded. */
     if (pane == PANE_APPROVAL) {
         a->approval.focused = true;
@@ -63,9 +63,7 @@ toggle_afk(struct app *a)
 static void
 ctrl_c(struct app *a, int64_t now)
 {
-    if (a->overlay.open) {
-        overlay_close(&a->overlay);
-    } else if (a->line != LINE_PROMPT) {
+    if (a->line != LINE_PROMPT) {
         a->line = LINE_PROMPT;
     } else if (app_running(a)) {
         app_interrupt(a);
@@ -179,6 +177,9 @@ global_action(struct app *a, enum key_action act, int64_t now)
         return true;
     case ACT_SEARCH:
         start_line(a, LINE_SEARCH);
+        return true;
+    case ACT_BACKGROUND:
+        app_background(a);
         return true;
     case ACT_REDRAW:
         term_redraw();
@@ -295,24 +296,6 @@ transcript_key(struct app *a, int key)
     if (key != YK_UP && key != YK_DOWN)
         return false;
     transcript_scroll(a->transcript, &a->view, key == YK_UP ? -1 : 1);
-    return true;
-}
-
-static bool
-activity_key(struct app *a, int key)
-{
-    const struct activity *at = activity_at(&a->view, a->selected);
-    enum key_action act = keys_action_in(KEYS_ACTIVITY, key, 0);
-    if (key == YK_DOWN || act == ACT_ACT_NEXT)
-        a->selected += activity_at(&a->view, a->selected + 1) != NULL;
-    else if (key == YK_UP || act == ACT_ACT_BACK)
-        a->selected -= a->selected > 0;
-    else if (act == ACT_ACT_LOG)
-        app_show_log(a);
-    else if (act == ACT_ACT_STOP && at)
-        app_post(a, OP_STOP_TOOL, at->id);
-    else
-        return false;
     return true;
 }
 
@@ -460,7 +443,7 @@ pane_key(struct app *a, int key, struct str paste, int64_t now)
     } else if (a->focus == PANE_TRANSCRIPT) {
         used = transcript_key(a, key);
     } else if (a->focus == PANE_ACTIVITY) {
-        used = activity_key(a, key);
+        used = app_activity_key(a, key);
     }
     if (used)
         return;
@@ -503,8 +486,8 @@ wheel_or_focus(struct app *a, int key)
     case YK_WHEEL_DOWN:
         if (app_box_open(a))
             (void)app_box_key(a, key, STR(""));
-        else if (a->overlay.open)
-            (void)overlay_key(&a->overlay, key);
+        else if (a->log.id)
+            (void)log_view_key(&a->log, key, STR(""));
         else
             transcript_scroll(a->transcript, &a->view,
                               key == YK_WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
@@ -522,9 +505,8 @@ dispatch(struct app *a, int key, struct str paste, int64_t now)
     a->last_key_ms = now;
     if (app_box_key(a, key, paste))
         return;
-    if (a->overlay.open) {
-        if (!overlay_key(&a->overlay, key) && keys_action(key, 0) == ACT_INTERRUPT)
-            ctrl_c(a, now);
+    if (a->log.id) {
+        app_log_key(a, key, paste);
         return;
     }
     if (a->chord) {

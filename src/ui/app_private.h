@@ -10,7 +10,7 @@
 #include "ui/history.h"
 #include "ui/input.h"
 #include "ui/keys.h"
-#include "ui/overlay.h"
+#include "ui/log_view.h"
 #include "ui/page.h"
 #include "ui/picker.h"
 #include "ui/trust_box.h"
@@ -46,7 +46,6 @@ struct app {
     struct complete complete;
     struct history history;
     struct commands commands;
-    struct overlay overlay; /* a text: the log of a tool */
     struct page page;       /* at most one of page and picker is open */
     struct picker picker;
     struct trust_box trust;
@@ -54,6 +53,10 @@ struct app {
     size_t n_offers;
     enum notify notify;
     bool greeted;           /* the engine was asked what the screen needs to know of it */
+    struct log_view log;
+    char *selected_id;      /* of the tool that is selected in the activity pane; NULL: none yet */
+    uint64_t tree_seq, last_tree_seq; /* the question for the processes under way; 0: none */
+    char *tree_id;          /* the tool it is about */
     struct canvas canvas;
     enum pane focus;
     int selected; /* in the activity pane */
@@ -150,7 +153,6 @@ void app_interrupt(struct app *a);
 /* app_submit.c */
 void app_submit(struct app *a);
 void app_submit_text(struct app *a, struct str text);
-void app_show_log(struct app *a);
 /* app_pages.c: pages, pickers, offers, and what the screen asks by itself */
 void app_open_page(struct app *a, const struct page_type *type);
 void app_open_picker(struct app *a, const struct picker_type *type);
@@ -162,6 +164,18 @@ void app_pages_turn_ended(struct app *a);
 void app_offer(struct app *a, const struct event *ev);
 bool app_offer_answer(struct app *a, bool take); /* false: there is none */
 void app_offers_release(struct app *a);
+/* app_activity.c: the activity pane's keys, the log, and what they ask the engine */
+void app_activity_init(struct app *a);
+void app_activity_release(struct app *a);
+bool app_activity_key(struct app *a, int key);
+void app_activity_leave(struct app *a);  /* another pane has the focus: nothing is selected */
+void app_activity_follow(struct app *a); /* the selection stays with its tool */
+void app_log_key(struct app *a, int key, struct str typed);
+void app_activity_event(struct app *a, const struct event *ev); /* every event, before the view has it */
+int64_t app_activity_due(const struct app *a);                  /* -1: nothing is due */
+void app_activity_time(struct app *a, int64_t now_ms);
+void app_ask_processes(struct app *a); /* with each tick of a running turn */
+void app_background(struct app *a);
 /* app_external.c: programs that take the terminal for a while */
 void app_edit_prompt(struct app *a);
 void app_page(struct app *a, struct str text);

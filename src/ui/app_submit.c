@@ -5,31 +5,6 @@
 #include "base/text.h"
 #include "ui/app_private.h"
 
-/* The whole of what is known of the tool that is selected in the activity pane. */
-void
-app_show_log(struct app *a)
-{
-    const struct activity *at = activity_at(&a->view, a->selected);
-    if (!at)
-        return;
-    struct buf *b = &a->overlay.text;
-    overlay_open(&a->overlay, "log");
-    buf_addf(b, "%c%s  ", OVERLAY_HEADING, at->name ? at->name : "");
-    text_visible(b, str_from(at->what));
-    buf_addf(b, "\n%s, %lld ms, %lld bytes%s%s\n\n", tool_state_name(at->state),
-             (long long)at->elapsed_ms, (long long)at->bytes, at->agent ? ", agent " : "",
-             at->agent ? at->agent : "");
-    for (size_t i = a->view.n_items; i-- > 0;) {
-        const struct item *item = &a->view.items[i];
-        if (item->tool_use_id && at->id && strcmp(item->tool_use_id, at->id) == 0) {
-            buf_add_str(b, buf_str(&item->text));
-            return;
-        }
-    }
-    if (at->last_line)
-        buf_adds(b, at->last_line);
-}
-
 /* "/name" and "/name arguments"; a path such as /etc/hosts is not a command. */
 static bool
 is_command(struct str s)

@@ -37,6 +37,7 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_PANE4, "app:pane4", KEYS_ANYWHERE, "alt+4", "focus the activity pane")                 \
     X(ACT_HISTORY, "prompt:history", KEYS_ANYWHERE, "ctrl+r", "search the prompt history")       \
     X(ACT_SEARCH, "transcript:search", KEYS_ANYWHERE, "ctrl+f", "search the transcript")         \
+    X(ACT_BACKGROUND, "app:background", KEYS_ANYWHERE, "ctrl+b", "the running command goes on in the background") \
     X(ACT_REDRAW, "app:redraw", KEYS_ANYWHERE, "ctrl+l", "redraw the screen")                    \
     X(ACT_SUSPEND, "app:suspend", KEYS_ANYWHERE, "ctrl+z", "suspend")                            \
     X(ACT_EDITOR, "prompt:editor", KEYS_ANYWHERE, "ctrl+g", "edit the prompt in $EDITOR")        \
@@ -82,6 +83,7 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_ACT_NEXT, "activity:next", KEYS_ACTIVITY, "j", "next tool")                            \
     X(ACT_ACT_BACK, "activity:previous", KEYS_ACTIVITY, "k", "previous tool")                    \
     X(ACT_ACT_LOG, "activity:log", KEYS_ACTIVITY, "enter", "its log")                            \
+    X(ACT_ACT_BACKGROUND, "activity:background", KEYS_ACTIVITY, "b", "it goes on in the background") \
     X(ACT_ACT_STOP, "activity:stop", KEYS_ACTIVITY, "x", "stop it")
 
 enum key_action {

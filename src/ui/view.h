@@ -35,6 +35,8 @@ struct past {
 };
 struct activity { /* one running or recent tool */
     char *id, *name, *what, *last_line, *summary, *agent;
+    char *task;             /* "bash_1": a command that goes on, or went on, in the background; NULL: not */
+    char *processes;        /* below it, a line each, or NULL */
     enum tool_state state;
     int64_t started_ms, elapsed_ms, bytes; /* started_ms monotonic */
 };
@@ -180,9 +182,12 @@ bool approval_waiting(const struct approval *a, const struct view *v); /* a requ
 struct op *approval_key(struct approval *a, const struct view *v, int key, struct str typed, int64_t now_ms,
                         bool *ret_used);
 
+/* What runs below a tool, a line each, as its log says. True: that is news. */
+bool view_set_processes(struct view *v, const char *id, const char *lines);
 void activity_draw(const struct view *v, struct canvas *c, struct rect r, bool strip, bool focus, int selected, bool ascii,
                    int64_t now_ms);
-/* The tool in place `shown` of the pane (running ones first, then those that wait, the newest first); NULL past the end. */
+/* The tool in place `shown` of the pane (running ones first, then those that wait, commands in the background, and what is over;
+ * the newest first); NULL past the end. */
 const struct activity *activity_at(const struct view *v, int shown);
 void meters_draw(const struct view *v, struct canvas *c, struct rect r, bool tiny, bool ascii, int64_t now_ms);
 void todo_draw(const struct view *v, struct canvas *c, struct rect r, bool ascii);

@@ -21,6 +21,8 @@ act_release(struct activity *a)
     free(a->last_line);
     free(a->summary);
     free(a->agent);
+    free(a->task);
+    free(a->processes);
 }
 
 static bool
@@ -65,13 +67,13 @@ act_find(struct view *v, const char *id)
 }
 
 static struct activity *
-act_add(struct view *v, const struct event *e)
+act_add(struct view *v, const char *id, const char *agent)
 {
     ARRAY_GROW(v->acts, v->n_acts, v->cap_acts);
     struct activity *a = &v->acts[v->n_acts++];
     *a = (struct activity){.started_ms = clock_mono_ms()};
-    view_set(&a->id, e->u.tool.id);
-    view_set(&a->agent, e->agent);
+    view_set(&a->id, id);
+    view_set(&a->agent, agent);
     return a;
 }
 
@@ -82,8 +84,8 @@ view_on_tool_activity(struct view *v, const struct event *e)
     if (e->u.tool.replayed)
         return; /* of an earlier run of the session: not activity */
     if (!a)
-        a = act_add(v, e);
-    else if (is_over(a->state) && e->phase != PHASE_END)
+        a = act_add(v, e->u.tool.id, e->agent);
+    else if (a->task || (is_over(a->state) && e->phase != PHASE_END))
         return;
     view_set(&a->name, e->u.tool.name);
     view_set(&a->what, e->u.tool.what);
@@ -107,7 +109,7 @@ void
 view_queue_settle(struct view *v)
 {
     for (size_t i = 0; i < v->n_acts; i++)
-        if (!v->acts[i].agent && !is_over(v->acts[i].state))
+        if (!v->acts[i].agent && !v->acts[i].task && !is_over(v->acts[i].state))
             v->acts[i].state = TOOL_CANCELLED;
     acts_trim(v);
 }
@@ -234,6 +236,53 @@ todo_add(struct view *v, size_t i, const struct cJSON *n)
     t->text = text.ptr ? str_dup(str_sub(text, 0, 4096)) : xstrdup("");
 }
 
+static enum tool_state
+state_named(const char *name)
+{
+    for (int s = TOOL_WAITING; s <= TOOL_CANCELLED; s++)
+        if (strcmp(tool_state_name((enum tool_state)s), name) == 0)
+            return (enum tool_state)s;
+    return TOOL_RUNNING;
+}
+
+/* A command in the background: the row of the call that started it goes on. */
+static void
+task_apply(struct view *v, const struct event *e, const struct cJSON *task)
+{
+    const char *id = json_cstr(task, "tool_use_id", json_cstr(task, "id", NULL));
+    if (!id)
+        return;
+    struct activity *a = act_find(v, id);
+    if (!a)
+        a = act_add(v, id, e->agent);
+    view_set(&a->task, json_cstr(task, "id", id));
+    view_set(&a->name, json_cstr(task, "name", "task"));
+    view_set(&a->what, json_cstr(task, "what", NULL));
+    view_set(&a->last_line, json_cstr(task, "last_line", NULL));
+    view_set(&a->summary, json_cstr(task, "why", NULL));
+    a->state = state_named(json_cstr(task, "state", ""));
+    a->bytes = json_int(task, "bytes", a->bytes);
+    a->elapsed_ms = json_int(task, "elapsed_ms", 0);
+    a->started_ms = clock_mono_ms() - a->elapsed_ms;
+    if (is_over(a->state)) {
+        free(a->processes);
+        a->processes = NULL;
+        acts_trim(v);
+    }
+}
+
+bool
+view_set_processes(struct view *v, const char *id, const char *lines)
+{
+    struct activity *a = act_find(v, id);
+    if (!a || is_over(a->state) || strcmp(a->processes ? a->processes : "", lines) == 0)
+        return false;
+    free(a->processes);
+    a->processes = xstrdup(lines);
+    v->version++;
+    return true;
+}
+
 void
 view_on_task(struct view *v, struct event *e)
 {
@@ -253,6 +302,7 @@ view_on_task(struct view *v, struct event *e)
         v->todos_json = e->u.task.json;
         e->u.task.json = NULL;
     }
+    task_apply(v, e, json_at(tree, "task"));
     json_free(tree);
 }
 
@@ -261,8 +311,9 @@ view_queue_clear(struct view *v)
 {
     while (v->n_asks)
         ask_drop(v, v->n_asks - 1);
-    while (v->n_acts)
-        act_drop(v, v->n_acts - 1);
+    for (size_t i = v->n_acts; i-- > 0;)
+        if (!v->acts[i].task || is_over(v->acts[i].state)) /* what runs behind goes on */
+            act_drop(v, i);
     todos_clear(v);
     free(v->todos_json);
     v->todos_json = NULL;

@@ -108,6 +108,37 @@ the_selected_one_is_seen(void **state)
     draw(false, true, 99, false);
 }
 
+#define TASK "{\"event\":\"task\",\"json\":\"{\\\"task\\\":{\\\"id\\\":\\\"bash_1\\\",\\\"tool_use_id\\\":\\\"b\\\",\\\"name\\\":\\\"Bash\\\",\\\"what\\\":\\\"make\\\",\\\"state\\\":\\\"%s\\\",\\\"why\\\":\\\"%s\\\",\\\"bytes\\\":1000,\\\"elapsed_ms\\\":2000,\\\"last_line\\\":\\\"up\\\"},\\\"running\\\":1}\"}"
+
+static void
+commands_in_the_background_stay_listed(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"name\":\"Bash\",\"what\":\"make\",\"state\":\"running\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"b\",\"name\":\"Bash\",\"state\":\"done\",\"summary\":\"in the background: bash_1\"}");
+    applyf(&v, TASK, "running", "running");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"r\",\"name\":\"Read\",\"what\":\"a.c\",\"state\":\"running\"}");
+    apply(&v, "{\"event\":\"result\",\"subtype\":\"success\",\"exit\":\"completed\"}");
+    assert_int_equal(v.n_acts, 2);
+    now.mono_us += 1000000;
+    draw(false, false, 0, false);
+    assert_shows(&c, "& Bash  bash_1: make    3.0s 1.0kB\n  up\n");
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"cleared\":true}");
+    assert_int_equal(v.n_acts, 1);
+    assert_true(view_set_processes(&v, "b", "11 make\n  12 cc"));
+    assert_false(view_set_processes(&v, "b", "11 make\n  12 cc"));
+    assert_false(view_set_processes(&v, "nobody", "1 x"));
+    draw(false, false, 0, false);
+    assert_hides(&c, "11 make"); /* no room for it */
+    canvas_resize(&c, 34, 12);
+    draw(false, false, 0, false);
+    assert_shows(&c, "  up\n  └ 11 make\n  └   12 cc\n");
+    applyf(&v, TASK, "failed", "exit 2");
+    draw(false, false, 0, false);
+    assert_shows(&c, "✗ Bash  bash_1: make        exit 2\n");
+    assert_hides(&c, "11 make");
+}
+
 static void
 check_fmt(void (*f)(struct buf *, int64_t), int64_t n, const char *want)
 {
@@ -170,7 +201,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         T(rows_say_what_runs), T(names_and_numbers_never_leave_the_row),
         T(the_strip_is_one_line), T(the_selected_one_is_seen),
-        T(numbers), T(marks_differ),
+        T(numbers), T(marks_differ), T(commands_in_the_background_stay_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
