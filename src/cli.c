@@ -349,13 +349,16 @@ cli_help(void)
          "       yare perm check                 decide calls given as JSON lines, without running "
          "anything\n"
          "       yare perm explain 'COMMAND'     why a shell command would run, ask or be denied\n"
+         "       yare perm log                   every decision that was made in this folder\n"
          "       yare sessions | resume ID       sessions of this folder; go on with one\n"
+         "       yare export ID                  a session written out\n"
          "       yare tour                       two minutes through the screen, in a scratch "
          "folder\n"
-         "       yare replay FILE                plays a recording of --events (--speed N|max, "
-         "--linear)\n"
-         "       yare doctor                     what was found: settings, providers, "
-         "rules\n\noptions:");
+         "       yare replay FILE                plays a recording of --events (--speed N|max, --linear)\n"
+         "       yare doctor                     what was found: terminal, settings, providers, model "
+         "servers,\n"
+         "                                       rules, sessions; exit 1 when something is "
+         "broken\n\noptions:");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char left[64];
         snprintf(left, sizeof left, "%s%s%s %s", rows[i].brief ? rows[i].brief : "",
@@ -364,7 +367,9 @@ cli_help(void)
     }
     puts("\nWithout a provider yare starts its offline pilot, which is no language model. To "
          "connect one, set\n"
-         "ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server). Exit codes: 0 done, 1 the "
-         "run failed,\n"
-         "2 wrong usage, 130 interrupted, 143 terminated.");
+         "ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server), or OPENAI_BASE_URL (with its "
+         "/v1) and\n"
+         "OPENAI_API_KEY; a model server on this machine is offered by name (/connect). Exit codes: 0 "
+         "done,\n"
+         "1 the run failed, 2 wrong usage, 130 interrupted, 143 terminated.");
 }

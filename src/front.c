@@ -65,7 +65,7 @@ front_linear(const struct options *o, const char *notice)
         code = headless_linear_run(e, &l);
     else
         fprintf(stderr, "yare: %s\n", err.text);
-    engine_free(e);
+    setup_free_engine(&s, e);
     setup_release(&s);
     return code;
 }

@@ -73,6 +73,16 @@ read_stdin(struct buf *out, struct err *err)
     }
 }
 
+/* What the pilot's answer could be in place of: said at the end, so that nobody had to wait for it. */
+static void
+say_offer(struct setup *s)
+{
+    setup_offer_end(s, true);
+    struct str rest = str_from(s->offer_text), line;
+    while (s->offer_text && str_split(&rest, '\n', &line))
+        fprintf(stderr, "yare: %.*s\n", (int)line.len, line.ptr);
+}
+
 static int
 run_print(const struct options *o)
 {
@@ -87,6 +97,7 @@ run_print(const struct options *o)
         code = usage_error(&err);
         goto out;
     }
+    setup_preload(&s);
     if (!o->prompt && !o->stream_input && !read_stdin(&prompt, &err)) {
         code = usage_error(&err);
         goto out;
@@ -113,8 +124,9 @@ run_print(const struct options *o)
         fprintf(stderr, "yare: answered by the offline pilot, which is no language model (%s)\n",
                 why);
     code = headless_run(e, o, o->stream_input ? NULL : buf_cstr(&prompt), signal_fd);
+    say_offer(&s);
 out:
-    engine_free(e);
+    setup_free_engine(&s, e);
     setup_release(&s);
     buf_release(&prompt);
     return code;
@@ -144,6 +156,51 @@ start_engine(void *user, struct err *err)
     return e;
 }
 
+static void
+stop_start(void *user)
+{
+    struct tui *t = user;
+    setup_cancel(&t->setup);
+}
+
+static void
+stop_helpers(void *user)
+{
+    struct tui *t = user;
+    setup_offer_end(&t->setup, false);
+}
+
+static int
+run_app(const struct options *o, struct tui *t, const char *prompt, char **ret_tour)
+{
+    t->has_terminal = tcgetattr(STDIN_FILENO, &t->found) == 0;
+    char *history = fs_join(t->setup.data_dir, "history.jsonl");
+    char *keys = fs_join(t->setup.config_dir, "keybindings.json");
+    struct app_options a = {.prompt = prompt,
+                            .no_color = o->no_color,
+                            .no_mouse = o->no_mouse,
+                            .no_alt_screen = o->no_alt_screen,
+                            .history_file = history,
+                            .keys_file = keys,
+                            .events_file = o->events,
+                            .signal_fd = front_signals(),
+                            .ret_tour = ret_tour,
+                            .start_engine = start_engine,
+                            .stop_start = stop_start,
+                            .stop_helpers = stop_helpers,
+                            .user = t};
+    bool left_behind = false;
+    int code = app_run(&a, &left_behind);
+    if (left_behind) { /* what it holds on to must stay until the program is gone, which is now */
+        fflush(stdout);
+        _exit(code);
+    }
+    proc_unguard_terminal(&t->guard);
+    free(keys);
+    free(history);
+    return code;
+}
+
 static int
 run_screen(const struct options *o, char **ret_tour)
 {
@@ -158,24 +215,7 @@ run_screen(const struct options *o, char **ret_tour)
         return front_linear(o, err.text);
     if (!setup_init(&t.setup, o, &err))
         return usage_error(&err);
-    t.has_terminal = tcgetattr(STDIN_FILENO, &t.found) == 0;
-    char *history = fs_join(t.setup.data_dir, "history.jsonl");
-    char *keys = fs_join(t.setup.config_dir, "keybindings.json");
-    struct app_options a = {.prompt = choose ? "/resume" : o->prompt, /* opens the picker */
-                            .no_color = o->no_color,
-                            .no_mouse = o->no_mouse,
-                            .no_alt_screen = o->no_alt_screen,
-                            .history_file = history,
-                            .keys_file = keys,
-                            .events_file = o->events,
-                            .signal_fd = front_signals(),
-                            .ret_tour = ret_tour,
-                            .start_engine = start_engine,
-                            .user = &t};
-    int code = app_run(&a, NULL);
-    proc_unguard_terminal(&t.guard);
-    free(keys);
-    free(history);
+    int code = run_app(o, &t, choose ? "/resume" : o->prompt /* opens the picker */, ret_tour);
     setup_release(&t.setup);
     return code;
 }

@@ -2,26 +2,24 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/config.h"
 #include "base/fs.h"
+#include "base/http.h"
+#include "base/log.h"
 #include "base/trust.h"
+#include "engine/childenv.h"
 #include "engine/engine.h"
 #include "model/catalog.h"
-#include "model/provider.h"
-#include "perm/rules.h"
-#include "store/session.h"
 #include "store/store.h"
 
 extern char **environ;
-
-/* The pilot's words come in small pieces, a few milliseconds apart, so that a person sees how streaming looks. */
-#define PILOT_PACE_US 4000
-#define DEFAULT_MODEL "opus"
 
 bool
 setup_init(struct setup *s, const struct options *o, struct err *err)
@@ -34,20 +32,101 @@ setup_init(struct setup *s, const struct options *o, struct err *err)
     s->root = config_project_root(s->cwd);
     s->config_dir = config_dir();
     s->data_dir = config_data_dir();
+    s->cancel = cancel_new(NULL);
     return true;
+}
+
+void
+setup_cancel(struct setup *s)
+{
+    cancel_fire(s->cancel, CANCEL_TERM);
+}
+
+void
+setup_free_engine(struct setup *s, struct engine *take_e)
+{
+    setup_offer_end(s, false);
+    engine_free(take_e);
 }
 
 void
 setup_release(struct setup *s)
 {
+    setup_offer_end(s, false);
+    setup_helper_join(&s->http);
     config_free(s->config);
     store_close(s->store);
+    for (size_t i = 0; s->child_env && s->child_env[i]; i++)
+        free(s->child_env[i]);
+    free(s->child_env);
+    free(s->offer_text);
+    free(s->last.provider);
+    free(s->last.base_url);
+    free(s->last.model);
+    cancel_free(s->cancel);
     free(s->cwd);
     free(s->root);
     free(s->config_dir);
     free(s->data_dir);
     *s = (struct setup){0};
 }
+
+/* ---- helpers ---- */
+
+bool
+setup_helper_start(struct setup_helper *h, void *(*run)(void *), void *arg)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = pthread_create(&h->thread, NULL, run, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc)
+        log_warn("setup", "no helper thread: %s", strerror(rc));
+    h->on = rc == 0;
+    return h->on;
+}
+
+void
+setup_helper_join(struct setup_helper *h)
+{
+    if (h->on)
+        pthread_join(h->thread, NULL);
+    h->on = false;
+}
+
+static void *
+load_http(void *arg)
+{
+    (void)arg;
+    struct err err = {0};
+    if (!http_load(&err)) /* whoever needs it gets the same error */
+        log_warn("setup", "%s", err.text);
+    return NULL;
+}
+
+static void
+preload(struct setup *s)
+{
+    if (!s->http.on)
+        (void)setup_helper_start(&s->http, load_http, NULL);
+}
+
+/* By the command line and the environment alone: the settings are not read yet. */
+void
+setup_preload(struct setup *s)
+{
+    static const char *const signs[] = {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
+                                        "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"};
+    const char *flag = s->options->provider;
+    bool needed = flag && strcmp(flag, "offline") != 0;
+    for (size_t i = 0; i < ARRAY_LEN(signs) && !flag; i++)
+        needed |= getenv(signs[i]) && *getenv(signs[i]);
+    if (needed)
+        preload(s);
+}
+
+/* ---- start ---- */
 
 void
 setup_load(struct setup *s)
@@ -60,243 +139,106 @@ setup_load(struct setup *s)
                                  .cli_settings = s->options->settings};
     s->config = config_load(&paths);
     s->trusted = s->options->trust || trust_check(s->config_dir, s->root) == TRUST_YES;
-}
-
-static const char *
-env(const char *name)
-{
-    const char *v = getenv(name);
-    return v && *v ? v : NULL;
-}
-
-const char *
-setup_provider(struct setup *s, const char **ret_why)
-{
-    setup_load(s);
-    if (s->options->provider) {
-        *ret_why = "--provider";
-        return s->options->provider;
-    }
-    const char *name = config_str(s->config, "provider", !s->trusted, NULL);
-    if (name) {
-        *ret_why = "the setting 'provider'";
-        return name;
-    }
-    if (env("ANTHROPIC_API_KEY") || env("ANTHROPIC_AUTH_TOKEN")) {
-        *ret_why = env("ANTHROPIC_API_KEY") ? "ANTHROPIC_API_KEY" : "ANTHROPIC_AUTH_TOKEN";
-        return "anthropic";
-    }
-    /* Chosen by the environment alone it must not keep yare from starting while that wire is not there. */
-    if (env("OPENAI_API_KEY") || env("OPENAI_BASE_URL")) {
-        *ret_why = "OPENAI_* is set, but the OpenAI-compatible wire is not available in yare yet";
-        return "offline";
-    }
-    *ret_why = "no provider is set up";
-    return "offline";
-}
-
-static struct model_provider *
-make_anthropic(struct setup *s, struct err *err)
-{
-    const char *base = s->options->base_url ? s->options->base_url : env("ANTHROPIC_BASE_URL");
-    if (!base)
-        base = config_str(s->config, "baseUrl", !s->trusted, NULL);
-    struct anthropic_config c = {.base_url = base,
-                                 .api_key = env("ANTHROPIC_API_KEY"),
-                                 .auth_token = env("ANTHROPIC_AUTH_TOKEN"),
-                                 .betas = env("ANTHROPIC_BETAS"),
-                                 .custom_headers = env("ANTHROPIC_CUSTOM_HEADERS"),
-                                 .user_agent = "yare/" YARE_VERSION};
-    if (!c.api_key && !c.auth_token) {
-        err_set(err, ERR_INVALID,
-                "no credentials for anthropic: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN");
-        return NULL;
-    }
-    return anthropic_provider_new(&c);
-}
-
-static struct model_provider *
-make_provider(struct setup *s, struct err *err)
-{
-    const char *why, *name = setup_provider(s, &why);
-    if (strcmp(name, "anthropic") == 0)
-        return make_anthropic(s, err);
-    if (strcmp(name, "offline") == 0)
-        return offline_provider_new(s->options->print ? 0 : PILOT_PACE_US);
-    if (strcmp(name, "openai") == 0)
-        err_set(err, ERR_UNSUPPORTED,
-                "the OpenAI-compatible wire (chosen by %s) is not available in yare yet: set "
-                "ANTHROPIC_API_KEY, or use "
-                "--provider offline",
-                why);
-    else
-        err_set(err, ERR_INVALID, "unknown provider '%s' (by %s): anthropic, openai or offline",
-                name, why);
-    return NULL;
-}
-
-static const char *
-choose_model(struct setup *s, const char *provider)
-{
-    if (strcmp(provider, "offline") == 0)
-        return "offline-pilot";
-    if (s->options->model)
-        return s->options->model;
-    if (env("ANTHROPIC_MODEL"))
-        return env("ANTHROPIC_MODEL");
-    return config_str(s->config, "model", !s->trusted, DEFAULT_MODEL);
+    s->child_env = childenv_make((const char *const *)environ);
 }
 
 static bool
-choose_mode(struct setup *s, struct engine_config *cfg, struct err *err)
+load_catalogue(struct setup *s, struct err *err)
 {
-    const char *name = s->options->permission_mode;
-    cfg->mode = PERM_DEFAULT;
-    cfg->mode_scope = SCOPE_CLI;
-    if (!name) {
-        name = config_str(s->config, "permissions.defaultMode", !s->trusted, NULL);
-        const struct config_source *from =
-            config_origin(s->config, "permissions.defaultMode", !s->trusted);
-        if (from)
-            cfg->mode_scope = (int)from->scope;
-        /* A project may not put the person into AFK mode (SURFACE 2.5). */
-        if (name && from && (from->scope == SCOPE_PROJECT || from->scope == SCOPE_LOCAL) &&
-            strcmp(name, "auto") == 0)
-            name = NULL;
-    }
-    if (name && !perm_mode_parse(name, &cfg->mode))
-        return err_set(err, ERR_INVALID, "unknown permission mode '%s' in the settings", name);
-    if (cfg->mode != PERM_BYPASS)
+    char *user_models = fs_join(s->config_dir, "models.json");
+    struct err problem = {0};
+    catalog_load(user_models, &problem);
+    free(user_models);
+    if (problem.code == ERR_NONE)
         return true;
-    const char *off = config_str(s->config, "permissions.disableBypassPermissionsMode", false, "");
-    if (strcmp(off, "disable") == 0)
-        return err_set(err, ERR_DENIED, "bypass mode is disabled by the settings");
-    if (geteuid() == 0 && (!env("IS_SANDBOX") || strcmp(env("IS_SANDBOX"), "1") != 0))
-        return err_set(err, ERR_DENIED,
-                       "bypass mode as root is refused outside a sandbox: set IS_SANDBOX=1 where "
-                       "there is one");
-    cfg->bypass_allowed = true;
-    return true;
+    *err = problem;
+    return false;
 }
-
-static bool
-choose_session(struct setup *s, char id[37], struct engine_config *cfg, struct err *err)
-{
-    const struct options *o = s->options;
-    if (o->go_on) {
-        if (!session_find(s->data_dir, s->root, NULL, id, err))
-            return false;
-        if (!id[0])
-            return err_set(err, ERR_INVALID,
-                           "there is no session of '%s' to go on with; start one with: yare",
-                           s->root);
-        cfg->resume_id = id;
-    } else if (o->resume && o->resume_id) {
-        if (!session_find(s->data_dir, s->root, o->resume_id, id, err))
-            return false;
-        if (!id[0])
-            return err_set(err, ERR_INVALID, "no session '%s' here; yare sessions lists them",
-                           o->resume_id);
-        cfg->resume_id = id;
-    }
-    return true;
-}
-
-static const char *
-model_provider_name(struct setup *s)
-{
-    const char *why;
-    return setup_provider(s, &why);
-}
-
-#define PROBLEMS_SAID 4
 
 static void
-add_problem(struct buf *out, size_t nth, const char *file, int line, const char *text)
+fill_config(struct setup *s, struct engine_config *cfg)
 {
-    if (nth < PROBLEMS_SAID)
-        buf_addf(out, "%ssettings: %s:%d %s", nth ? "\n" : "", file, line, text);
+    const struct options *o = s->options;
+    cfg->fallback_model = o->fallback_model;
+    cfg->cwd = s->cwd;
+    cfg->root = s->root;
+    cfg->home = fs_home();
+    cfg->config_dir = s->config_dir;
+    cfg->data_dir = s->data_dir;
+    cfg->store = s->store;
+    cfg->cli_settings = o->settings;
+    cfg->session_id = o->session_id;
+    cfg->fork = o->fork_session;
+    cfg->interactive = !o->print;
+    cfg->print_mode = o->print;
+    cfg->trusted = s->trusted;
+    cfg->allowed_tools = o->allowed;
+    cfg->disallowed_tools = o->disallowed;
+    cfg->add_dirs = o->add_dirs;
+    cfg->system_prompt = o->system_prompt;
+    cfg->append_system_prompt = o->append_system_prompt;
+    cfg->max_turns = o->max_turns;
+    cfg->max_budget_usd = o->max_budget_usd;
+    cfg->partial_raw = o->partial;
+    cfg->environ = (const char *const *)environ;
+    cfg->max_retries = s->max_retries;
+    cfg->context_window = config_int(s->config, "contextWindow", !s->trusted, 0);
 }
 
-/* A deny rule that is not read must not be missed in silence. NULL when all is well; yours. */
-static char *
-settings_problems(struct setup *s)
+/* What was asked for on the command line or in the settings; nothing is reached over the network yet. */
+static bool
+settle(struct setup *s, char resume_id[37], struct engine_config *cfg, struct err *err)
 {
-    const struct config_problem *list;
-    struct perm_rules rules;
-    struct buf out;
-    size_t n = config_problems(s->config, &list);
-    buf_init(&out, BUF_MAX);
-    for (size_t i = 0; i < n; i++)
-        add_problem(&out, i, list[i].file, list[i].line, list[i].text);
-    perm_rules_init(&rules);
-    perm_rules_load(&rules, s->config);
-    for (size_t i = 0; i < rules.n_problems; i++)
-        add_problem(&out, n + i, rules.problems[i].file, rules.problems[i].line,
-                    rules.problems[i].text);
-    n += rules.n_problems;
-    perm_rules_release(&rules);
-    if (n > PROBLEMS_SAID)
-        buf_addf(&out, "\nand %zu more: yare doctor lists them", n - PROBLEMS_SAID);
-    char *text = n ? xstrdup(buf_cstr(&out)) : NULL;
-    buf_release(&out);
-    return text;
+    const struct options *o = s->options;
+    return setup_choose_mode(s, cfg, err) && setup_choose_session(s, resume_id, cfg, err) &&
+           (!o->trust || trust_grant(s->config_dir, s->root, err)) &&
+           (s->store || (s->store = store_open(o->store ? o->store : "memory:", err))) &&
+           load_catalogue(s, err);
+}
+
+static bool
+is_offline(struct setup *s, const char **ret_why)
+{
+    return strcmp(setup_provider(s, ret_why), "offline") == 0;
+}
+
+/* The person chose nothing: what answers on this machine is offered. */
+static void
+offer(struct setup *s, struct engine *e)
+{
+    const char *why;
+    if (is_offline(s, &why) && strcmp(why, SETUP_NOTHING) == 0)
+        setup_offer_begin(s, s->options->print ? NULL : e);
 }
 
 struct engine *
 setup_start(struct setup *s, struct err *err)
 {
-    const struct options *o = s->options;
-    char resume_id[37] = "";
+    char resume_id[37] = "", *model = NULL;
+    const char *why;
     struct engine_config cfg = {0};
+    struct engine_seams seams = {0};
 
+    setup_preload(s);
     setup_load(s);
     s->wrong_usage = true;
-    if (!choose_mode(s, &cfg, err) || !choose_session(s, resume_id, &cfg, err))
+    if (!settle(s, resume_id, &cfg, err))
         return NULL;
-    if (o->trust && !trust_grant(s->config_dir, s->root, err))
+    if (!is_offline(s, &why))
+        preload(s);
+    if (!setup_make_provider(s, &cfg.take_provider, &model, err))
         return NULL;
-    if (!s->store && !(s->store = store_open(o->store ? o->store : "memory:", err)))
-        return NULL;
-    char *user_models = fs_join(s->config_dir, "models.json");
-    struct err problem = {0};
-    catalog_load(user_models, &problem);
-    free(user_models);
-    if (problem.code != ERR_NONE) {
-        *err = problem;
-        return NULL;
-    }
-    cfg.take_provider = make_provider(s, err);
-    if (!cfg.take_provider)
-        return NULL;
-    cfg.model = choose_model(s, model_provider_name(s));
-    cfg.fallback_model = o->fallback_model;
-    cfg.cwd = s->cwd;
-    cfg.root = s->root;
-    cfg.home = fs_home();
-    cfg.config_dir = s->config_dir;
-    cfg.data_dir = s->data_dir;
-    cfg.store = s->store;
-    cfg.cli_settings = o->settings;
-    cfg.session_id = o->session_id;
-    cfg.fork = o->fork_session;
-    cfg.interactive = !o->print;
-    cfg.print_mode = o->print;
-    cfg.trusted = s->trusted;
-    cfg.allowed_tools = o->allowed;
-    cfg.disallowed_tools = o->disallowed;
-    cfg.add_dirs = o->add_dirs;
-    cfg.system_prompt = o->system_prompt;
-    cfg.append_system_prompt = o->append_system_prompt;
-    cfg.max_turns = o->max_turns;
-    cfg.max_budget_usd = o->max_budget_usd;
-    cfg.partial_raw = o->partial;
-    cfg.environ = (const char *const *)environ;
-    cfg.max_retries = s->max_retries;
     s->wrong_usage = false;
-    char *problems = settings_problems(s);
+    cfg.model = model;
+    fill_config(s, &cfg);
+    setup_fill_seams(s, &seams);
+    cfg.seams = &seams;
+    char *problems = setup_problems(s);
     cfg.notice = problems;
     struct engine *e = engine_start(&cfg, err);
     free(problems);
+    free(model);
+    if (e)
+        offer(s, e);
     return e;
 }

@@ -61,6 +61,8 @@ size_t config_list(const struct config *c, const char *path, bool only_trusted,
 /* The source that config_str would answer from, or NULL. */
 const struct config_source *config_origin(const struct config *c, const char *path,
                                           bool only_trusted);
+/* The line on which the value at `path` stands in that source; 0: unknown. from may be NULL. */
+int config_line(const struct config *c, const struct config_source *from, const char *path);
 size_t config_problems(const struct config *c, const struct config_problem **ret);
 /* files that were read */
 size_t config_sources(const struct config *c, const struct config_source **ret);
@@ -80,6 +82,12 @@ bool config_add_to_list(const char *file, const char *path, const char *value,
 /* Takes the first such value out of the list again, every other byte stays. One that is not there is an error. */
 bool config_remove_from_list(const char *file, const char *path, const char *value,
                              struct err *err) MUST_CHECK;
+/* Sets top-level strings of a yare settings file, all or none of them, in the same way; value NULL takes the key out. */
+struct config_pair {
+    const char *key, *value;
+};
+bool config_set_strings(const char *file, const struct config_pair *pairs, size_t n,
+                        struct err *err) MUST_CHECK;
 
 /* $YARE_CONFIG_DIR or $XDG_CONFIG_HOME/yare or ~/.config/yare; likewise the data folder. Yours. */
 char *config_dir(void);

@@ -42,6 +42,22 @@ config_origin(const struct config *c, const char *path, bool only_trusted)
     return highest(c, path, only_trusted, json_is_str, &i) ? &c->sources[i] : NULL;
 }
 
+int
+config_line(const struct config *c, const struct config_source *from, const char *path)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct str text = buf_str(&c->files[i].text);
+        size_t at = from == &c->sources[i] ? config_find_path(text, path) : CONFIG_NONE;
+        int line = 1;
+        if (at == CONFIG_NONE)
+            continue;
+        for (size_t k = 0; k < at && k < text.len; k++)
+            line += text.ptr[k] == '\n';
+        return line;
+    }
+    return 0;
+}
+
 long long
 config_int(const struct config *c, const char *path, bool only_trusted, long long fallback)
 {

@@ -97,6 +97,7 @@ static const struct key {
     {"mcpServers", OBJECT},
     {"autoCompactEnabled", BOOL_},
     {"autoCompactWindow", INT_},
+    {"contextWindow", INT_},
     {"autoMemoryEnabled", BOOL_},
     {"autoMemoryDirectory", STR_},
     {"claudeMdExcludes", LIST},

@@ -391,6 +391,8 @@ app_run(const struct app_options *o, bool *ret_left_behind)
     stop_engine(&a);
     if (!o->tour && !(o->ret_tour && *o->ret_tour))
         say_goodbye(&a);
+    if (o->stop_helpers && !left_behind)
+        o->stop_helpers(o->user);
     engine_free(a.engine);
     int code = a.exit_code;
     app_release(&a);

@@ -21,6 +21,8 @@ struct app_options {
     struct engine *(*start_engine)(void *user, struct err *err);
     /* The person quits before start_engine came back: it shall give up soon. Any thread; NULL: it is always quick. */
     void (*stop_start)(void *user);
+    /* Before the engine is freed: nobody may touch it from here on. NULL: nobody does. */
+    void (*stop_helpers)(void *user);
     void *user;
 };
 /* Runs until the person quits; the exit code (0, 1, 130, 143). Leaves the last answer and `yare resume ID` on the normal

@@ -55,7 +55,8 @@ class World:
         self.write("src/parse.c", "int next_token(void)\n{\n    return 1;\n}\n")
         self.write("README.md", "# demo\nThe parser lives in src.\n")
         self.env = {"HOME": self.home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color",
-                    "XDG_CONFIG_HOME": self.home + "/.config", "XDG_DATA_HOME": self.home + "/.local/share"}
+                    "XDG_CONFIG_HOME": self.home + "/.config", "XDG_DATA_HOME": self.home + "/.local/share",
+                    "YARE_LOCAL_SERVERS": ""}  # what runs on the tester's machine is no part of a test
         for k in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "YARE_LOG"):
             if k in os.environ:
                 self.env[k] = os.environ[k]
@@ -198,6 +199,30 @@ class Server:
     def requests(self):
         if not os.path.exists(self.log):
             return []
+        with open(self.log) as f:
+            return [json.loads(line) for line in f if line.strip()]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=LIMIT)
+
+
+class LocalServer:
+    """A stand-in for a model server of the person's own; see tests/fakes/local_server.py for the routes."""
+
+    def __init__(self, world, routes):
+        number = len([f for f in os.listdir(world.top) if f.startswith("local-")])
+        self.log = "%s/local-%d.jsonl" % (world.top, number)
+        path = "%s/local-%d.json" % (world.top, number)
+        with open(path, "w") as f:
+            json.dump(routes, f)
+        open(self.log, "w").close()
+        self.process = subprocess.Popen([sys.executable, os.path.join(HERE, "../fakes/local_server.py"), "--routes", path,
+                                         "--log", self.log], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+        self.url = "http://127.0.0.1:%d" % self.port
+
+    def requests(self):
         with open(self.log) as f:
             return [json.loads(line) for line in f if line.strip()]
 
