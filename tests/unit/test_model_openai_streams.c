@@ -1,4 +1,4 @@
-/* The recorded streams of tests/fixtures/openai: each is read whole, in pieces of one byte and of seven, and cut short at every event.
+/* The streams of tests/fixtures/openai, one for each way servers depart from the reference: each is read whole, in pieces of one byte and of seven, and cut short at every event.
  *
  * A file's head says what it must give, its bytes follow behind a line "---":
  *   offer NAME ...            the tools that were offered (default: Read Bash Write)

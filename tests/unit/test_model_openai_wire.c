@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/http.h"
 #include "base/json.h"
 #include "model/provider.h"
 #include "unit/wire_server.h"
@@ -530,6 +530,79 @@ a_conversation(void **state)
     wire_server_stop(&srv);
 }
 
+/* ---- what the server's checks are worth ---- */
+
+#define SYSTEM "{\"role\":\"system\",\"content\":\"s\"}"
+#define SAYS(t) "{\"role\":\"user\",\"content\":\"" t "\"}"
+#define ANSWERS(t) "{\"role\":\"assistant\",\"content\":\"" t "\"}"
+#define CALL(id)                                                                                   \
+    "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"X\",\"arguments\":\"{}\"}}"
+#define CALLS(calls) "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[" calls "]}"
+#define RESULT(id) "{\"role\":\"tool\",\"tool_call_id\":\"" id "\",\"content\":\"r\"}"
+
+/* Status of that list of messages, and the server's words in ret. */
+static int
+post(const struct wire_server *srv, const char *messages, struct buf *ret)
+{
+    char *url = xasprintf("http://127.0.0.1:%d/v1/chat/completions", srv->port);
+    char *body = xasprintf("{\"model\":\"m\",\"messages\":[%s],\"stream\":true}", messages);
+    struct str slice = str_from(body), chunk;
+    struct http_spec spec = {.method = "POST", .url = url, .body = &slice, .n_body = 1};
+    struct err err = {0};
+    struct http *h = http_start(&spec, &err);
+    assert_non_null(h);
+    while (http_next(h, -1, 20000, &chunk, &err) == HTTP_DATA)
+        buf_add_str(ret, chunk);
+    int status = http_status(h);
+    http_free(h);
+    free(url);
+    free(body);
+    return status;
+}
+
+/* Illegal histories are refused, each for its reason. Rows go to one server in turn, so that a changed past is seen too. */
+static void
+the_server_checks(void **state)
+{
+    static const struct {
+        const char *messages, *word; /* NULL: legal */
+    } rows[] = {
+        {SYSTEM "," SAYS("a") "," CALLS(CALL("t") "," CALL("u")) "," RESULT("u") "," RESULT("t"),
+         NULL},
+        {SYSTEM "," SAYS("a") "," CALLS(CALL("t") "," CALL("u")) "," RESULT("t") "," RESULT("u"),
+         "changed"},
+        {"{\"role\":\"system\",\"content\":\"z\"}," SAYS("a"), "system changed"},
+        {SAYS("b") "," CALLS(CALL("t")), "leaves calls open"},
+        {SAYS("b") "," CALLS(CALL("t")) "," SAYS("c"), "before the answers"},
+        {SAYS("b") "," CALLS(CALL("t")) "," RESULT("t") "," RESULT("t"), "open were"},
+        {SAYS("b") "," RESULT("t"), "open were"},
+        {SAYS("b") "," CALLS(CALL("t")) "," RESULT("t") "," CALLS(CALL("t")) "," RESULT("t"),
+         "repeats the call id"},
+        {SAYS("b") "," CALLS(CALL("t.1")) "," RESULT("t.1"), "odd id"},
+        {SAYS(" "), "an empty content"},
+        {SAYS("b") "," ANSWERS("") "," SAYS("c"), "an empty content"},
+        {SAYS("b") "," SAYS("c"), "like the one before"},
+        {SAYS("b") "," ANSWERS("c") "," ANSWERS("d") "," SAYS("e"), "behind 'assistant'"},
+        {SAYS("b") "," ANSWERS("c"), "the last message"},
+        {ANSWERS("c") "," SAYS("b"), "behind None"},
+        {SAYS("b") "," SYSTEM, "not the first"},
+        {"{\"role\":\"user\",\"content\":\"x\",\"thinking\":\"y\"}", "is 'user' with"},
+    };
+    struct wire_server srv;
+    (void)state;
+    wire_server_start(&srv, "{\"responses\":[[{\"text\":\"x\"}]]}", "0");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf said;
+        buf_init(&said, BUF_MAX);
+        int status = post(&srv, rows[i].messages, &said);
+        if (status != (rows[i].word ? 400 : 200) ||
+            (rows[i].word && !strstr(buf_cstr(&said), rows[i].word)))
+            fail_msg("row %zu: %d %s", i, status, buf_cstr(&said));
+        buf_release(&said);
+    }
+    wire_server_stop(&srv);
+}
+
 int
 main(void)
 {
@@ -543,6 +616,7 @@ main(void)
                                        cmocka_unit_test(what_is_refused_is_left_out),
                                        cmocka_unit_test(refusals_end),
                                        cmocka_unit_test(headers),
+                                       cmocka_unit_test(the_server_checks),
                                        cmocka_unit_test(a_conversation)};
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
