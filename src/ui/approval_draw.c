@@ -183,7 +183,7 @@ main_keys(const struct sheet *s, struct flow *f, const char *between, bool brief
         key(f, "e", brief ? NULL : "edit", between);
     size_t place;
     if (approval_pending(s->a, s->v, &place) > 1)
-        key(f, "j k", brief ? NULL : "others", between);
+        key(f, "j k", brief || s->w < 48 ? NULL : "others", between);
 }
 
 static void

@@ -29,6 +29,13 @@ static const struct {
     {"results", "▚", "r", ST_WARN},
 };
 
+/* Rounded, within what is shown of any number from outside. */
+static int
+whole(double v)
+{
+    return !(v > -1e6) ? -1000000 : v > 1e6 ? 1000000 : (int)(v < 0 ? v - 0.5 : v + 0.5);
+}
+
 static size_t
 source_at(const char *name)
 {
@@ -61,7 +68,7 @@ add_hit_rate(struct buf *b, const struct cJSON *row)
 {
     int64_t in = all_input(row);
     if (in > 0)
-        buf_addf(b, "%d%%", (int)((double)json_count(row, "cache_read") * 100 / (double)in + 0.5));
+        buf_addf(b, "%d%%", whole((double)json_count(row, "cache_read") * 100 / (double)in));
     else
         buf_adds(b, "-");
 }
@@ -77,7 +84,7 @@ write_marks(struct mp *m, int bar)
     buf_init(&line, 4096);
     int at = 0;
     for (const struct cJSON *t = json_first(tiers); t; t = json_next(t)) {
-        int x = (int)(json_num(t, "percent", 0) * bar / 100);
+        int x = whole(json_num(t, "percent", 0) * bar / 100);
         if (x < at || x >= bar)
             continue;
         buf_addf(&line, "%*s%s", x - at, "", m->ascii ? "^" : "▲");
@@ -88,7 +95,7 @@ write_marks(struct mp *m, int bar)
     buf_clear(&line);
     for (const struct cJSON *t = json_first(tiers); t; t = json_next(t))
         buf_addf(&line, "%s%s %d%%", line.len ? ", " : (m->ascii ? "^ " : "▲ "),
-                 json_cstr(t, "name", ""), (int)json_num(t, "percent", 0));
+                 json_cstr(t, "name", ""), whole(json_num(t, "percent", 0)));
     page_para(m->out, ST_DIM, buf_str(&line), m->width);
     buf_release(&line);
 }
@@ -106,13 +113,13 @@ write_source(struct mp *m, const struct cJSON *s, double window)
     fmt_count(&b, tokens);
     lines_addf(m->out, ST_TEXT, " %-9s %6s", sources[i].name, buf_cstr(&b));
     if (window > 0)
-        lines_addf(m->out, ST_DIM, " %3d%%", (int)((double)tokens * 100 / window + 0.5));
+        lines_addf(m->out, ST_DIM, " %3d%%", whole((double)tokens * 100 / window));
     int room = m->width - 24 > 40 ? 40 : m->width - 24;
     double used = json_num(m->a, "context.used", 0);
     if (room >= 8 && used > 0) {
-        int n = (int)((double)tokens / used * room + 0.5);
+        int n = whole((double)tokens / used * room);
         lines_add(m->out, ST_TEXT, STR("  "));
-        for (int k = 0; k < n; k++)
+        for (int k = 0; k < n && k < room; k++)
             lines_raw(m->out, sources[i].style,
                       str_from(m->ascii ? sources[i].sign_ascii : sources[i].sign));
     }
@@ -129,11 +136,11 @@ write_context(struct mp *m)
     struct buf b;
     buf_init(&b, 512);
     page_heading(m->out, "context");
-    fmt_count(&b, (int64_t)used);
+    fmt_count(&b, json_count(m->a, "context.used"));
     if (window > 0) {
         buf_adds(&b, " of ");
-        fmt_count(&b, (int64_t)window);
-        buf_addf(&b, " tokens, %d%%, %s", (int)(used * 100 / window + 0.5), state);
+        fmt_count(&b, json_count(m->a, "context.window"));
+        buf_addf(&b, " tokens, %d%%, %s", whole(used * 100 / window), state);
     } else {
         buf_adds(&b, " tokens; the model's window is not known");
     }
@@ -235,7 +242,7 @@ write_totals(struct mp *m)
     buf_clear(&b);
     int64_t in = sum[0] + sum[1] + sum[2];
     if (in > 0)
-        buf_addf(&b, "%d%% of all input", (int)((double)sum[1] * 100 / (double)in + 0.5));
+        buf_addf(&b, "%d%% of all input", whole((double)sum[1] * 100 / (double)in));
     else
         buf_adds(&b, "n/a");
     write_pair(m, "cache hits", buf_cstr(&b));
@@ -348,7 +355,7 @@ write_plots(struct mp *m)
         p.values = ctx;
         p.max = window > 0 && most_ctx > window / 8 ? window : most_ctx > 0 ? most_ctx : 1;
         p.style = ST_METER_ON;
-        fmt_count(&top, (int64_t)p.max);
+        fmt_count(&top, p.max < 1e15 ? (int64_t)p.max : (int64_t)1e15);
         plot_lines(m, &p, buf_cstr(&top), "0");
         plot_axis(m, &p, turns[0], turns[1]);
         page_heading(m->out, "cost by request (? not known)");

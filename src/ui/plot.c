@@ -7,6 +7,13 @@ repeat(struct lines *out, enum style st, const char *sign, int n)
         lines_raw(out, st, str_from(sign));
 }
 
+/* A share of `all` cells; what lies outside ends at the edges. */
+static int
+share_of(double share, int all)
+{
+    return !(share > 0) ? 0 : share >= 1 ? all : (int)(share * all + 0.5);
+}
+
 void
 plot_bar(const struct plot_part *parts, size_t n, double total, int width, bool ascii,
          struct lines *out)
@@ -15,11 +22,9 @@ plot_bar(const struct plot_part *parts, size_t n, double total, int width, bool 
     int used = 0;
     for (size_t i = 0; i < n; i++) {
         sum += parts[i].value > 0 ? parts[i].value : 0;
-        int end = total > 0 ? (int)(sum / total * width + 0.5) : 0;
-        if (end > width)
-            end = width;
+        int end = total > 0 ? share_of(sum / total, width) : 0;
         /* something that is there is seen, be it as one cell */
-        if (end == used && parts[i].value > 0 && used < width)
+        if (end <= used && parts[i].value > 0 && used < width)
             end = used + 1;
         if (end > used) {
             repeat(out, parts[i].style, ascii ? parts[i].sign_ascii : parts[i].sign, end - used);
@@ -55,7 +60,7 @@ plot_row(const struct plot *p, int row, bool ascii, struct lines *out)
             continue;
         }
         double v = p->values[p->n - shown + (size_t)x];
-        int full = v < 0 ? 0 : (int)(v / p->max * p->height * 8 + 0.5);
+        int full = share_of(v / p->max, p->height * 8);
         if (v > 0 && full == 0)
             full = 1;
         int here = full - (p->height - 1 - row) * 8;

@@ -1,0 +1,143 @@
+/* Completion as one types: commands with their arguments, files with blanks. */
+#include "unit/ui_help.h"
+
+#include "ui/commands.h"
+#include "ui/complete.h"
+#include "ui/keys.h"
+
+static struct commands commands;
+static struct complete complete;
+static struct input input;
+
+static int
+setup(void **state)
+{
+    (void)state;
+    commands_init(&commands);
+    complete_init(&complete);
+    complete.commands = &commands;
+    input_init(&input);
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    input_release(&input);
+    complete_release(&complete);
+    commands_release(&commands);
+    return 0;
+}
+
+static void
+type(const char *s)
+{
+    input_clear(&input);
+    input_insert(&input, str_from(s));
+    op_free(complete_follow(&complete, &input));
+}
+
+static void
+files(const char *json)
+{
+    struct event *e = event_new(EV_ANSWER);
+    e->seq = complete.seq;
+    e->u.answer.json = xstrdup(json);
+    complete_answer(&complete, e);
+    event_free(e);
+}
+
+static void
+expect_rows(const char *typed, const char *want)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    type(typed);
+    for (size_t i = 0; i < complete.n_rows; i++)
+        buf_addf(&b, "%s%s", i ? " " : "", complete.rows[i]);
+    assert_string_equal(buf_cstr(&b), want);
+    buf_release(&b);
+}
+
+static void
+the_best_comes_first(void **state)
+{
+    (void)state;
+    commands_take(&commands, STR("{\"commands\":[{\"name\":\"add-dir\",\"args\":\"PATH\",\"what\":\"w\"},{\"name\":\"dir\",\"what\":\"w\"}]}"));
+    expect_rows("/mo", "mode model");
+    expect_rows("/dir", "dir add-dir"); /* a name that begins so before a part that does */
+    expect_rows("/pm", "permissions");  /* letters in order */
+    expect_rows("/zz", "");
+    expect_rows("x /mo", "");
+    expect_rows("/model", "model");
+}
+
+static void
+arguments_are_told(void **state)
+{
+    (void)state;
+    expect_rows("/model ", "model");
+    assert_int_equal(complete.kind, COMPLETE_HINT);
+    assert_string_equal(complete.args[0], "[ID]");
+    assert_false(complete_key(&complete, &input, '\t'));
+    expect_rows("/model x", "");
+    expect_rows("/clear ", "");
+    expect_rows("/nosuch ", "");
+}
+
+static void
+what_the_engine_says_joins(void **state)
+{
+    (void)state;
+    size_t before = commands.n;
+    commands_take(&commands, STR("{\"commands\":[{\"name\":\"tour\",\"args\":\"\",\"what\":\"a walk\"},{\"name\":\"compact\",\"args\":\"X\",\"what\":\"new words\"},{\"name\":\"model\",\"args\":\"\",\"what\":\"engine's\"},{\"name\":\"\"},3]}"));
+    assert_int_equal(commands.n, before + 1);
+    assert_string_equal(commands_find(&commands, STR("compact"))->what, "new words");
+    /* what opens a picker here is told as what it does here */
+    assert_string_equal(commands_find(&commands, STR("model"))->args, "[ID]");
+    commands_take(&commands, STR("{\"comm"));
+    assert_int_equal(commands.n, before + 1);
+}
+
+static void
+accept_first(const char *typed, const char *json, const char *want)
+{
+    type(typed);
+    assert_true(complete.seq != 0);
+    files(json);
+    assert_true(complete_open(&complete));
+    assert_true(complete_key(&complete, &input, YK_DOWN));
+    assert_true(complete_key(&complete, &input, YK_ENTER));
+    assert_string_equal(buf_cstr(&input.text), want);
+    complete_release(&complete);
+    complete_init(&complete);
+}
+
+static void
+names_with_blanks_stand_in_quotes(void **state)
+{
+    (void)state;
+    accept_first("see @par", "{\"files\":[\"src/parse.c\"]}", "see @src/parse.c ");
+    accept_first("see @no", "{\"files\":[\"my notes.md\"]}", "see @\"my notes.md\" ");
+    accept_first("see @\"my no", "{\"files\":[\"docs/my notes.md\"]}", "see @\"docs/my notes.md\" ");
+    accept_first("@\"par", "{\"files\":[\"src/parse.c\"]}", "@\"src/parse.c\" ");
+    type("he said \"hello");
+    assert_int_equal(complete.kind, COMPLETE_NONE);
+    type("mail me@\"x");
+    assert_int_equal(complete.kind, COMPLETE_NONE);
+    type("@\"closed name\" ");
+    assert_int_equal(complete.kind, COMPLETE_NONE);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_best_comes_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(arguments_are_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_engine_says_joins, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_with_blanks_stand_in_quotes, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
