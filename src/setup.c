@@ -67,6 +67,7 @@ setup_release(struct setup *s)
     free(s->cwd);
     free(s->root);
     free(s->config_dir);
+    free(s->mended);
     free(s->data_dir);
     *s = (struct setup){0};
 }
@@ -138,6 +139,7 @@ setup_load(struct setup *s)
                                  .project_root = s->root,
                                  .cli_settings = s->options->settings};
     s->config = config_load(&paths);
+    s->mended = trust_mend(s->config_dir);
     s->trusted = s->options->trust || trust_check(s->config_dir, s->root) == TRUST_YES;
     s->child_env = childenv_make((const char *const *)environ);
 }

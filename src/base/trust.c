@@ -1,5 +1,6 @@
 #include "base/trust.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -250,4 +251,47 @@ trust_grant(const char *config_dir, const char *root, struct err *err)
     free(lock);
     free(file);
     return ok;
+}
+
+/* NULL: another yare mended it first, or it cannot be moved. */
+static char *
+put_aside(const char *file, const char *why)
+{
+    char *aside = NULL, *text = NULL;
+    for (int i = 1; i < 100 && !text; i++) {
+        free(aside);
+        aside = xasprintf("%s.damaged-%d", file, i);
+        if (fs_exists(aside))
+            continue;
+        if (rename(file, aside) != 0)
+            break;
+        text =
+            xasprintf("'%s' was damaged (%s): it is kept as '%s', folders have to be trusted again",
+                      file, why, aside);
+    }
+    free(aside);
+    return text;
+}
+
+char *
+trust_mend(const char *config_dir)
+{
+    char *file = fs_join(config_dir, "trust.json"), *lock = fs_join(config_dir, ".trust.lock");
+    struct err err = {0};
+    bool missing;
+    char *text = NULL;
+    struct cJSON *list = read_list(file, &missing, &err);
+    if (!list && !missing && err.code == ERR_PARSE) {
+        int fd = fs_lock(lock, LOCK_TIMEOUT_MS, NULL);
+        struct cJSON *again = read_list(file, &missing, &err); /* it may be mended by now */
+        if (!again && !missing && err.code == ERR_PARSE)
+            text = put_aside(file, err.text);
+        json_free(again);
+        if (fd >= 0)
+            close(fd);
+    }
+    json_free(list);
+    free(lock);
+    free(file);
+    return text;
 }

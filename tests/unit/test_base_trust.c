@@ -210,6 +210,40 @@ a_broken_list_trusts_nobody_and_stays(void **state)
     free(text);
 }
 
+/* Bytes flipped anywhere: it is read, or put aside by name; afterwards a folder can be trusted. */
+static void
+a_damaged_list_is_put_aside(void **state)
+{
+    struct fixture *f = *state;
+    grant(f, f->root);
+    char *good = temp_file_read(f->config, "trust.json");
+    size_t len = strlen(good), aside = 0;
+    assert_null(trust_mend(f->config));
+    for (size_t i = 0; i < len; i++) {
+        char *bad = xstrdup(good);
+        bad[i] = (char)(bad[i] ^ 0x15);
+        temp_file_write(f->config, "trust.json", bad);
+        char *told = trust_mend(f->config);
+        if (told) {
+            assert_non_null(strstr(told, "trust.json' was damaged"));
+            assert_non_null(strstr(told, "trust.json.damaged-1"));
+            char *kept = temp_file_read(f->config, "trust.json.damaged-1");
+            assert_string_equal(kept, bad);
+            free(kept);
+            char *path = fs_join(f->config, "trust.json.damaged-1");
+            assert_int_equal(unlink(path), 0);
+            free(path);
+            aside++;
+        }
+        free(told);
+        free(bad);
+        grant(f, f->root);
+        assert_int_equal(trust_check(f->config, f->root), TRUST_YES);
+    }
+    assert_true(aside > 5);
+    free(good);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int
@@ -223,6 +257,7 @@ main(void)
         CASE(subfolders_and_repositories),
         CASE(local_settings_count_when_git_tracks_them),
         CASE(a_broken_list_trusts_nobody_and_stays),
+        CASE(a_damaged_list_is_put_aside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
