@@ -71,8 +71,10 @@ draw_foot(struct log_view *l, struct canvas *c, struct rect row, bool ascii, str
                          ascii);
         return;
     }
-    struct buf b;
+    struct buf b, cut;
+    struct str quit = STR("q close");
     buf_init(&b, 4096);
+    buf_init(&cut, 4096);
     int last = l->scroll + l->seen < (int)l->lines.n ? l->scroll + l->seen : (int)l->lines.n;
     if (word.len)
         buf_addf(&b, "%.*s  ", (int)word.len, word.ptr);
@@ -80,10 +82,14 @@ draw_foot(struct log_view *l, struct canvas *c, struct rect row, bool ascii, str
         buf_addf(&b, "%s  ", l->note);
     buf_addf(&b, "%d/%zu%s  ", last, l->lines.n,
              l->follow && l->state == TOOL_RUNNING ? " following" : "");
-    buf_adds(&b, row.w >= 70 ? "/ find  n N next  g G ends  x stop  b background  q close"
-                             : "/ find  G end  x stop  q close");
-    canvas_text(c, row, 0, 0, word.len || l->note ? ST_WARN : ST_DIM, buf_str(&b));
+    buf_adds(&b, row.w >= 70 ? "/ find  n N next  g G ends  x stop  b background"
+                             : "/ find  G end  x stop");
+    int room = row.w - (int)quit.len - 2; /* how to leave is always said */
+    fold_end(&cut, buf_str(&b), room > 0 ? room : 0, ascii);
+    canvas_text(c, row, 0, 0, word.len || l->note ? ST_WARN : ST_DIM, buf_str(&cut));
+    canvas_text(c, row, room > 0 ? room + 2 : 0, 0, ST_DIM, quit);
     buf_release(&b);
+    buf_release(&cut);
 }
 
 void
