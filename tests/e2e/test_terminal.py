@@ -1,70 +1,15 @@
 #!/usr/bin/env python3
 """yare on a pseudo terminal of the test's own: what it writes and how much, and that it leaves the terminal as it was found."""
-import fcntl
 import os
-import pty
 import re
-import select
 import signal
-import struct
-import subprocess
 import termios
-import time
 
-from harness import LIMIT, Screen, Server, World, YARE, check, main, wait_until
+from harness import Screen, Server, World, YARE, check, main, wait_until
+from terminal import Terminal
 
 SLOW = [{"text": "start "}, {"delay_ms": 60000}, {"text": "end"}]
 ENDED = {"SIGTERM": 143, "SIGHUP": 143, "SIGABRT": -signal.SIGABRT, "SIGKILL": -signal.SIGKILL}
-
-
-class Terminal:
-    def __init__(self, world, env=None, args=("--provider", "offline"), width=80, height=24):
-        self.master, self.slave = pty.openpty()
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-        self.found = termios.tcgetattr(self.slave)
-        merged = {k: v for k, v in dict(world.env, **(env or {})).items() if v is not None}
-        self.process = subprocess.Popen([YARE, *args], stdin=self.slave, stdout=self.slave, stderr=self.slave,
-                                        cwd=world.project, env=merged, start_new_session=True)
-        self.out = b""
-
-    def take(self, seconds):
-        """What comes until nothing has come for so long."""
-        got = b""
-        while select.select([self.master], [], [], seconds)[0]:
-            try:
-                got += os.read(self.master, 65536)
-            except OSError:
-                break
-        self.out += got
-        return got
-
-    def wait_for(self, pattern, limit=LIMIT):
-        end = time.monotonic() + limit
-        while not re.search(pattern, self.out):
-            check(time.monotonic() < end, "waited for", pattern, "in", self.out[-2000:])
-            self.take(0.02)
-
-    def write(self, data):
-        os.write(self.master, data)
-
-    def modes_left(self):
-        """Private modes that are not as at the start; wrapping and the cursor begin as on."""
-        state = {}
-        for numbers, c in re.findall(rb"\x1b\[\?([\d;]+)([hl])", self.out):
-            for n in numbers.split(b";"):
-                state[n] = c == b"h"
-        return [n for n, on in state.items() if on != (n in (b"25", b"7"))]
-
-    def check_left_as_found(self, what):
-        check(termios.tcgetattr(self.slave) == self.found, what, ": the line settings differ")
-        check(not self.modes_left(), what, ": modes left", self.modes_left())
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self.master)
-        os.close(self.slave)
 
 
 def signals_leave_the_terminal_as_found():
