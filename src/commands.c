@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/fs.h"
-#include "base/http.h"
+#include "doctor.h"
 #include "front.h"
 #include "commands_session.h"
 #include "perm/check.h"
@@ -66,41 +66,6 @@ run_perm(int argc, char **argv, struct setup *s)
 }
 
 static int
-run_doctor(int argc, char **argv, struct setup *s)
-{
-    (void)argc, (void)argv;
-    const struct config_problem *problems;
-    const struct config_source *sources;
-    struct perm_rules rules;
-    const char *why, *provider = setup_provider(s, &why);
-    struct err err = {0};
-
-    printf("version    yare %s\nproject    %s (%s)\n", YARE_VERSION, s->root,
-           s->trusted ? "trusted" : "not trusted: its settings only narrow");
-    printf("settings   %s\ndata       %s\n", s->config_dir, s->data_dir);
-    size_t n = config_sources(s->config, &sources);
-    for (size_t i = 0; i < n; i++)
-        printf("  read     %-8s %s\n", scope_name(sources[i].scope), sources[i].file);
-    n = config_problems(s->config, &problems);
-    for (size_t i = 0; i < n; i++)
-        printf("  problem  %s:%d %s\n", problems[i].file, problems[i].line, problems[i].text);
-    perm_rules_init(&rules);
-    perm_rules_load(&rules, s->config);
-    printf("rules      %zu\n", rules.n);
-    for (size_t i = 0; i < rules.n_problems; i++)
-        printf("  problem  %s:%d %s\n", rules.problems[i].file, rules.problems[i].line,
-               rules.problems[i].text);
-    perm_rules_release(&rules);
-    printf("provider   %s (%s)\n", provider, why);
-    printf("terminal   %s%s\n", getenv("TERM") ? getenv("TERM") : "TERM is not set",
-           isatty(STDOUT_FILENO) ? "" : " (standard output is no terminal)");
-    printf("libcurl    %s\n", http_load(&err) ? "found" : err.text);
-    printf("sandbox    not available in yare yet: commands run unconfined, the permission chain "
-           "decides\n");
-    return 0;
-}
-
-static int
 run_replay(int argc, char **argv, struct setup *s)
 {
     return front_replay(argc, argv, s->options);
@@ -128,7 +93,7 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv, struct setup *s); /* argv behind the command's name */
 } table[] = {
-    {"perm", run_perm},      {"sessions", commands_sessions_run}, {"doctor", run_doctor},
+    {"perm", run_perm},      {"sessions", commands_sessions_run}, {"doctor", doctor_run},
     {"export", commands_export_run}, {"replay", run_replay},    {"tour", run_tour},
     {"mcp", run_missing},
     {"worker", run_missing},

@@ -20,39 +20,48 @@ core_learn_window(struct core *c)
     struct model_server *server = c->provider->server;
     bool sure = true;
     int64_t told = server ? model_server_window(server, c->model, c->cancel, ASK_MS, &sure) : 0;
-    c->window = told ? told : c->info ? c->info->context : 0;
-    c->window_sure = sure;
+    c->window_guess = sure ? 0 : told;
+    /* A guess limits nothing: it would keep the first request from being sent, which is what loads the model. */
+    c->window = told && sure ? told : c->info ? c->info->context : 0;
 }
 
 void
 core_say_window(struct core *c)
 {
     struct model_server *server = c->provider->server;
-    int64_t window = context_window(c);
-    if (!server || window <= 0 || window >= WINDOW_SMALL || c->window != window)
+    int64_t window = c->window_guess ? c->window_guess : context_window(c);
+    if (!server || window <= 0 || window >= WINDOW_SMALL ||
+        (!c->window_guess && c->window != window))
         return; /* the person's own, smaller limit needs no warning */
     enum server_kind kind = model_server_kind(server);
-    core_notice(c,
-                "%s takes in only %lld tokens%s: long work will not fit, and %s cuts what is more "
-                "without a word, so yare keeps below it. To raise it, %s.",
-                c->model, (long long)window,
-                c->window_sure ? "" : " (the usual size; it is not loaded yet)",
-                server_kind_name(kind), server_kind_advice(kind));
+    const char *advice = server_kind_advice(kind);
+    if (c->window_guess)
+        core_notice(
+            c,
+            "%s is not loaded yet; the usual size there is only %lld tokens, too little for "
+            "long work. What it is, is looked up after the first answer. To raise it, %s.",
+            c->model, (long long)window, advice);
+    else
+        core_notice(c,
+                    "%s takes in only %lld tokens: long work will not fit. %s may cut what is more "
+                    "without a word, so yare stays below it. To raise it, %s.",
+                    c->model, (long long)window, server_kind_name(kind), advice);
 }
 
 /* The first request loaded the model: now the server knows. */
 void
 core_recheck_window(struct core *c)
 {
-    int64_t before = context_window(c);
-    if (c->window_sure || !c->provider->server)
+    if (!c->window_guess)
         return;
     core_learn_window(c);
-    if (context_window(c) == before)
+    if (c->window_guess)
         return;
-    log_info("connect", "the window is %lld tokens, not %lld", (long long)context_window(c),
-             (long long)before);
-    core_notice(c, "%s takes in %lld tokens", c->model, (long long)context_window(c));
+    log_info("connect", "%s takes in %lld tokens", c->model, (long long)c->window);
+    if (c->window > 0 && c->window < WINDOW_SMALL)
+        core_say_window(c);
+    else if (c->window > 0)
+        core_notice(c, "%s takes in %lld tokens", c->model, (long long)c->window);
     context_emit(c);
 }
 

@@ -65,7 +65,7 @@ struct core {
     char *cwd, *model, *fallback_model;
     const struct model_info *info; /* NULL: not in the catalogue */
     int64_t window; /* tokens the model takes in, by its server or the catalogue; 0: unknown */
-    bool window_sure;
+    int64_t window_guess;          /* of a model that its server has not loaded yet; 0: nothing is guessed */
     bool on_fallback, trusted, resumed;
     enum perm_mode mode, told_mode; /* told_mode: what the model was last told */
     struct file_state *files;

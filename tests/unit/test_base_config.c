@@ -454,6 +454,67 @@ folders_come_from_the_environment(void **state)
     free(deep);
 }
 
+/* ---- setting strings ---- */
+
+static const struct {
+    const char *before, *key, *value, *after;
+} settings_cases[] = {
+    {"{}\n", "model", "m", "{\n  \"model\": \"m\"\n}\n"},
+    {"", "model", "m\"x", "{\n  \"model\": \"m\\\"x\"\n}\n"},
+    {"{ \"a\" : 1 }", "model", "m", "{ \"a\" : 1,\n  \"model\": \"m\" }"},
+    {"{\"model\" : \"old\" ,\"b\":[1, 2]}", "model", "new", "{\"model\" : \"new\" ,\"b\":[1, 2]}"},
+    {"{\"model\": {\"x\": 1}}", "model", "new", "{\"model\": \"new\"}"},
+    {"{\"a\":1, \"model\": \"old\",\n \"b\":2}", "model", NULL, "{\"a\":1, \"b\":2}"},
+    {"{\"a\":1,\n \"model\": \"old\"\n}", "model", NULL, "{\"a\":1\n}"},
+    {"{\"model\": \"old\"}", "model", NULL, "{}"},
+    {"{\"a\": {\"model\": 1}}", "model", NULL, "{\"a\": {\"model\": 1}}"},
+    {"{ broken", "model", "m", NULL},
+    {"[1]", "model", "m", NULL},
+};
+
+static void
+setting_keeps_every_other_byte(void **state)
+{
+    (void)state;
+    char *dir = temp_dir_make(), *file = fs_join(dir, "below/settings.json");
+    for (size_t i = 0; i < ARRAY_LEN(settings_cases); i++) {
+        struct err err = {0};
+        const struct config_pair pair = {settings_cases[i].key, settings_cases[i].value};
+        const char *want = settings_cases[i].after;
+        temp_file_write(dir, "below/settings.json", settings_cases[i].before);
+        assert_int_equal(config_set_strings(file, &pair, 1, &err), want != NULL);
+        char *now = temp_file_read(dir, "below/settings.json");
+        assert_string_equal(now, want ? want : settings_cases[i].before);
+        free(now);
+    }
+    free(file);
+    temp_dir_remove(dir);
+}
+
+static void
+setting_is_all_or_nothing_and_lines_are_known(void **state)
+{
+    (void)state;
+    char *dir = temp_dir_make(), *file = fs_join(dir, "settings.json");
+    const struct config_pair pairs[] = {
+        {"provider", "openai"}, {"baseUrl", "http://x"}, {"gone", NULL}};
+    struct err err = {0};
+    temp_file_write(dir, "settings.json", "{\n  \"provider\": \"offline\",\n  \"gone\": 1\n}\n");
+    assert_true(config_set_strings(file, pairs, ARRAY_LEN(pairs), &err));
+    struct config_paths paths = {.home = dir, .config_dir = dir, .system_dir = dir};
+    struct config *c = config_load(&paths);
+    const struct config_source *from = config_origin(c, "baseUrl", false);
+    assert_string_equal(config_str(c, "provider", false, ""), "openai");
+    assert_string_equal(config_str(c, "baseUrl", false, ""), "http://x");
+    assert_int_equal(config_line(c, from, "provider"), 2);
+    assert_int_equal(config_line(c, from, "baseUrl"), 3);
+    assert_int_equal(config_line(c, from, "gone"), 0);
+    assert_int_equal(config_line(c, NULL, "provider"), 0);
+    config_free(c);
+    free(file);
+    temp_dir_remove(dir);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int
@@ -475,6 +536,8 @@ main(void)
         CASE(adding_refuses_what_it_cannot_read),
         CASE(a_hand_edit_between_stays),
         CASE(processes_add_side_by_side),
+        cmocka_unit_test(setting_keeps_every_other_byte),
+        cmocka_unit_test(setting_is_all_or_nothing_and_lines_are_known),
         CASE(folders_come_from_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
