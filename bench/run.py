@@ -203,7 +203,7 @@ def paced(b):
         p.drain(1)
         for i in range(b.runs(100)):
             # A frame of the stream may come before the echo; the key's own letter is looked for.
-            letter = b"Q" if i % 2 else b"X"
+            letter = b"Q" if i % 2 else b"W"  # no final byte of a control sequence in use
             p.drain(0.03)
             p.at, t = len(p.seen), time.monotonic()
             p.send(letter)
