@@ -132,7 +132,9 @@ setup_problems(struct setup *s)
     perm_rules_release(&rules);
     if (n > PROBLEMS_SAID)
         buf_addf(&out, "\nand %zu more: yare doctor lists them", n - PROBLEMS_SAID);
-    char *text = n ? xstrdup(buf_cstr(&out)) : NULL;
+    if (s->mended)
+        buf_addf(&out, "%s%s", n ? "\n" : "", s->mended);
+    char *text = out.len ? xstrdup(buf_cstr(&out)) : NULL;
     buf_release(&out);
     return text;
 }
