@@ -226,10 +226,15 @@ show_tool(struct linear *l, const struct event *ev)
                      ev->u.tool.is_diff ? DIFF_LINES : OUTPUT_LINES);
 }
 
+/* The todo list, or how a command in the background ended. */
 static void
-show_todos(struct linear *l, const char *json)
+show_task(struct linear *l, const char *json)
 {
     struct cJSON *tree = json ? json_parse(str_from(json), NULL) : NULL;
+    const char *ended = json_cstr(tree, "task.state", "running");
+    if (strcmp(ended, "running") != 0)
+        linear_line(l, "[background %s] %s: %s", json_cstr(tree, "task.id", ""), ended,
+                    json_cstr(tree, "task.what", ""));
     for (const struct cJSON *t = json_first(json_at(tree, "todos")); t; t = json_next(t)) {
         const char *status = json_cstr(t, "status", "pending");
         linear_line(l, "%s %s",
@@ -332,7 +337,7 @@ linear_show(struct linear *l, const struct event *ev)
         show_tool(l, ev);
         break;
     case EV_TASK:
-        show_todos(l, ev->u.task.json);
+        show_task(l, ev->u.task.json);
         break;
     case EV_PERM_DECIDED:
         show_decided(l, ev);

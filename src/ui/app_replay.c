@@ -56,7 +56,7 @@ app_replay_draw(struct app *a, struct rect r)
 {
     static const char *const keys[] = {"  Space pause  + - speed  . next  Ctrl+D ends",
                                        "  Space + - .  Ctrl+D ends", "  Ctrl+D ends"};
-    static const char *const over[] = {"  the recording ends here  Ctrl+D ends"};
+    static const char *const over[] = {"  the recording ends here  Ctrl+D ends", "  Ctrl+D ends"};
     struct buf b;
     int width = 0;
     buf_init(&b, 256);

@@ -32,11 +32,11 @@ static const struct tour_step {
     const char *brief, *text;
 } steps[] = {
     {WANT_ENTER, ACT_NONE, NULL, "Enter starts, Esc skips",
-     "Welcome aboard. This is a scratch folder with two notes in it; your own files are far away. "
-     "The offline pilot answers here, which is "
-     "no language model: it does what plain requests say, with the real tools. The line above the "
-     "prompt always says what to press next. "
-     "Esc skips a step, Ctrl+D leaves, and the folder goes away with you."},
+     "Welcome aboard. This is a scratch folder with two notes; your own files are far away. The "
+     "offline "
+     "pilot answers (no language model) and does what plain requests say. The line above the "
+     "prompt says "
+     "what to press. Esc skips a step, Ctrl+D leaves, and the folder goes with you."},
     {WANT_RESULT, ACT_NONE, "find colour in notes", "Enter sends the search",
      "A request stands in the prompt. It could be any other; Enter sends it. Reading and searching "
      "asks nobody."},

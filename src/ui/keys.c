@@ -214,14 +214,19 @@ const char *
 keys_of(enum key_action action)
 {
     need_table();
+    const char *chord = NULL; /* only where there is no single key for it */
     for (size_t i = n_bindings; i-- > 0;) {
         const struct binding *b = &bindings[i];
         enum key_action now = ACT_NONE;
-        if (b->action == action && lookup(b->context, b->keys[0], b->keys[1], &now) &&
-            now == action)
+        if (b->action != action || !lookup(b->context, b->keys[0], b->keys[1], &now) ||
+            now != action)
+            continue;
+        if (!b->keys[1])
             return b->text;
+        if (!chord)
+            chord = b->text;
     }
-    return NULL;
+    return chord;
 }
 
 static void

@@ -6,7 +6,8 @@
  *   {"paste":"text"}
  *   {"prompt":"text"}     what stands in the prompt
  *   {"focus":"approval"}  prompt transcript approval activity
- *   {"do":"page_up"}      page_up page_down home end prev_prompt next_prompt toggle up down (transcript), todos, full, ascii
+ *   {"do":"page_up"}      page_up page_down home end prev_prompt next_prompt toggle up down (transcript), todos, full, ascii,
+ *                         tour (the guide, before the session) and replay (a recording is played)
  *   {"advance_ms":1000}   the clock goes on
  *   {"resize":[80,24]}    the screen is drawn at another size from here on
  * NAME.WxH.txt is what is to be seen in the end. YARE_SCREENS_UPDATE=1 writes these files anew; scripts/golden makes both of a recording.
@@ -159,9 +160,14 @@ transcript_step(struct app *a, const char *what)
 }
 
 static void
-do_step(struct app *a, const char *what)
+do_step(struct screen *s, const char *what)
 {
-    if (strcmp(what, "todos") == 0)
+    struct app *a = &s->app;
+    if (strcmp(what, "tour") == 0)
+        s->options.tour = true;
+    else if (strcmp(what, "replay") == 0)
+        s->options.replay = true;
+    else if (strcmp(what, "todos") == 0)
         a->view.show_todos = !a->view.show_todos;
     else if (strcmp(what, "full") == 0)
         a->view.full = !a->view.full;
@@ -193,7 +199,7 @@ step(struct screen *s, const struct cJSON *o)
     if (json_at(o, "paste"))
         app_key(a, YK_PASTE, json_str(o, "paste"), clock_mono_ms());
     if (json_at(o, "do"))
-        do_step(a, json_cstr(o, "do", ""));
+        do_step(s, json_cstr(o, "do", ""));
     if (json_at(o, "focus"))
         a->focus = pane_named(json_cstr(o, "focus", ""));
     if (json_at(o, "resize"))

@@ -385,6 +385,16 @@ a_persons_own_keys(void **state)
     keys_reset();
 }
 
+/* Two keys have it by default; the one that is one key is the one to tell of, until it is taken away. */
+static void
+a_single_key_is_shown_before_a_chord(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(keys_load(STR("{}"), &err));
+    assert_string_equal(keys_of(ACT_AFK), "alt+a");
+}
+
 int
 main(void)
 {
@@ -401,6 +411,7 @@ main(void)
         T(parses_key_names),
         T(the_table_holds_together),
         T(a_persons_own_keys),
+        cmocka_unit_test(a_single_key_is_shown_before_a_chord),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
