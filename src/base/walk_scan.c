@@ -16,7 +16,7 @@
 #include "base/repo.h"
 
 /* Names of one folder that are looked at; with their entries some 100 MB, in the worst case. */
-enum { NAMES_MAX = 64 << 20, DENTS = 32 << 10 };
+enum { NAMES_MAX = 64 << 20, DENTS = 32 << 10, CANCEL_EACH = 4096 };
 
 struct walk_scope {
     atomic_int refs;
@@ -259,7 +259,7 @@ scope_of(const struct walk_folder *f, struct special has)
 
 /* Leaves out what the rules say; the names stay. */
 static void
-filter(const struct walk_folder *f, struct walk_listing *l)
+filter(const struct walk_folder *f, struct cancel *cancel, struct walk_listing *l)
 {
     bool tracked_only = f->tracked_only && l->scope->repo_at <= f->full.len;
     struct buf full;
@@ -274,6 +274,8 @@ filter(const struct walk_folder *f, struct walk_listing *l)
     size_t at = full.len;
     for (size_t i = 0; i < l->n; i++) {
         struct walk_entry e = l->entries[i];
+        if (i % CANCEL_EACH == 0 && cancel_fired(cancel) != CANCEL_NONE)
+            break;
         buf_truncate(&full, at);
         buf_adds(&full, l->names.data + e.name);
         e.tracked_only = tracked_only;
@@ -312,7 +314,9 @@ walk_scan(const struct walk_folder *f, struct cancel *cancel, struct walk_listin
     }
     ret->scope = scope_of(f, has);
     if (ret->scope)
-        filter(f, ret);
+        filter(f, cancel, ret);
+    if (cancel_fired(cancel) != CANCEL_NONE)
+        ret->n = 0;
     if (ret->n > 1)
         qsort_r(ret->entries, ret->n, sizeof *ret->entries, by_name, ret->names.data);
     return ok;

@@ -75,7 +75,7 @@ add_text(struct grep_text *f, int64_t number, char sep, struct str text)
     if (f->o->show_name) {
         if (!f->shown)
             f->shown = f->target->shown(f->target->user);
-        buf_adds(out, f->shown);
+        tool_clean_text(out, str_from(f->shown));
         buf_addc(out, sep);
     }
     if (f->o->line_numbers)
