@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <string.h>
 #include <utf8proc.h>
 
 #define REPLACEMENT 0xFFFD
@@ -327,6 +328,47 @@ text_find_fold(struct str s, struct str needle, size_t from, size_t *ret_len)
         size_t len = fold_match(s, at, needle);
         if (len) {
             *ret_len = len;
+            return at;
+        }
+    }
+    return (size_t)-1;
+}
+
+static bool
+is_url_byte(unsigned char c)
+{
+    return c > ' ' && c < 0x7f && !strchr("<>\"`{}|\\^", c);
+}
+
+/* Where the address ends without the punctuation of the sentence around it; a bracket stays when it closes one of its own. */
+static size_t
+url_end(struct str s, size_t from, size_t end)
+{
+    int open = 0;
+    for (size_t i = from; i < end; i++) {
+        open += s.ptr[i] == '(';
+        if (s.ptr[i] == ')' && open-- == 0) {
+            end = i;
+            break;
+        }
+    }
+    while (end > from && strchr(".,:;!?'*_]", s.ptr[end - 1]))
+        end--;
+    return end;
+}
+
+size_t
+text_find_url(struct str s, size_t from, size_t *ret_len)
+{
+    for (size_t at = from; (at = str_find(s, 'h', at)) != (size_t)-1; at++) {
+        struct str rest = str_sub(s, at, s.len);
+        size_t scheme = str_starts(rest, "https://") ? 8 : str_starts(rest, "http://") ? 7 : 0;
+        size_t end = scheme;
+        while (scheme && end < rest.len && is_url_byte((unsigned char)rest.ptr[end]))
+            end++;
+        end = scheme ? url_end(rest, scheme, end) : 0;
+        if (scheme && end > scheme) {
+            *ret_len = end;
             return at;
         }
     }

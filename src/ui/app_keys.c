@@ -184,6 +184,9 @@ global_action(struct app *a, enum key_action act, int64_t now)
     case ACT_REDRAW:
         term_redraw();
         return true;
+    case ACT_MOUSE:
+        app_note(a, term_mouse_toggle() ? "mouse on" : "mouse off: the terminal selects");
+        return true;
     case ACT_SUSPEND:
         term_suspend();
         return true;
@@ -276,8 +279,13 @@ transcript_action(struct app *a, enum key_action act)
         transcript_end(t);
         return true;
     case ACT_COPY:
-        if ((item = transcript_item(t, &a->view)))
-            app_note(a, term_copy(buf_str(&item->text)) ? "copied" : "too large to copy");
+        app_copy(a);
+        return true;
+    case ACT_OPEN:
+        app_open_link(a);
+        return true;
+    case ACT_PRINT:
+        app_print_transcript(a);
         return true;
     case ACT_PAGER:
         if ((item = transcript_item(t, &a->view)))
@@ -481,6 +489,11 @@ wheel_or_focus(struct app *a, int key)
     case YK_FOCUS_IN:
     case YK_FOCUS_OUT:
         a->away = key == YK_FOCUS_OUT;
+        return true;
+    case YK_MOUSE_DOWN:
+    case YK_MOUSE_DRAG:
+    case YK_MOUSE_UP:
+        app_mouse(a, key);
         return true;
     case YK_WHEEL_UP:
     case YK_WHEEL_DOWN:

@@ -51,12 +51,10 @@ canvas_resize(struct canvas *c, int w, int h)
 void
 canvas_clear(struct canvas *c)
 {
+    static const struct cell blank = {.width = 1, .style = ST_TEXT};
     size_t n = (size_t)c->w * (size_t)c->h;
-    for (size_t i = 0; i < n; i++) {
-        c->cells[i].text[0] = '\0';
-        c->cells[i].width = 1;
-        c->cells[i].style = ST_TEXT;
-    }
+    for (size_t i = 0; i < n; i++)
+        c->cells[i] = blank;
     c->cursor_x = c->cursor_y = -1;
 }
 
@@ -69,7 +67,7 @@ cell_at(struct canvas *c, int x, int y)
 static void
 cell_blank(struct cell *cell)
 {
-    cell->text[0] = '\0';
+    memset(cell->text, 0, sizeof(cell->text));
     cell->width = 1;
 }
 
@@ -109,8 +107,7 @@ cell_put(struct canvas *c, int x, int y, enum style st, struct str s, int width)
     if (n == 1 && s.ptr[0] == ' ')
         n = 0;
     if (n)
-        memcpy(cell->text, s.ptr, n);
-    cell->text[n] = '\0';
+        memcpy(cell->text, s.ptr, n); /* the rest is NUL since unhalve */
     cell->width = (uint8_t)width;
     cell->style = (uint8_t)st;
     if (width == 2) {

@@ -19,7 +19,7 @@ enum style {
     ST_SYN_OPERATOR, ST_COUNT
 };
 struct cell {
-    char text[CANVAS_BYTES]; /* NUL-terminated; "" is a blank; a continuation cell has width 0 */
+    char text[CANVAS_BYTES]; /* "" is a blank; NUL to its end, so that cells can be compared as bytes */
     uint8_t width;           /* 1, 2, or 0 for the right half of a wide cluster */
     uint8_t style;           /* enum style */
 };

@@ -247,6 +247,15 @@ static void
 tool_body(const struct item *it, struct lines *out, int width, bool ascii)
 {
     size_t left;
+    if (it->last_line && !it->done) {
+        struct flow f;
+        flow_init(&f);
+        one_line(&f, ST_DIM, str_from(it->last_line));
+        lines_begin(out, false);
+        lines_raw(out, ST_DIM, STR("    "));
+        flow_cut(&f, out, width - 4, ascii);
+        flow_release(&f);
+    }
     if (!it->text.len || (!it->open && !shows_output(it)))
         return;
     if (it->is_diff)

@@ -218,10 +218,15 @@ params_read(struct params *p, struct str s)
 }
 
 static int
-mouse_key(const struct params *p)
+mouse_key(struct keydec *d, const struct params *p, bool released)
 {
-    if (!(p->v[0] & 64))
-        return -1;
+    if (!(p->v[0] & 64)) { /* the left button without modifiers; the others are the terminal's */
+        d->mouse_x = p->v[1] - 1;
+        d->mouse_y = p->v[2] - 1;
+        if (p->v[0] & ~32)
+            return -1;
+        return released ? YK_MOUSE_UP : p->v[0] & 32 ? YK_MOUSE_DRAG : YK_MOUSE_DOWN;
+    }
     return (p->v[0] & 1) ? YK_WHEEL_DOWN : YK_WHEEL_UP;
 }
 
@@ -243,7 +248,7 @@ csi_key(struct keydec *d, struct str body, char final)
     if (marked) {
         if (kind == '?' && final == 'y')
             take_mode_report(d, &p);
-        return kind == '<' && (final == 'M' || final == 'm') ? mouse_key(&p) : -1;
+        return kind == '<' && (final == 'M' || final == 'm') ? mouse_key(d, &p, final == 'm') : -1;
     }
     if (p.sub[1] == 3)
         return -1; /* a key was let go */

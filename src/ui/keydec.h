@@ -32,6 +32,7 @@ struct keydec {
         int key;
     } own[24];          /* the terminal description's own key strings */
     size_t n_own;
+    int mouse_x, mouse_y; /* column and row of the last YK_MOUSE_ key, from 0 */
     /* answers of the terminal */
     bool sync_update;   /* it has mode 2026 */
     enum keydec_background background;

@@ -12,7 +12,7 @@
 enum {
     KEY_NAMED = 0x200000,
     YK_ENTER = KEY_NAMED, YK_ESC, YK_TAB, YK_BACKTAB, YK_BACKSPACE, YK_DELETE, YK_UP, YK_DOWN, YK_LEFT, YK_RIGHT, YK_HOME,
-    YK_END, YK_PGUP, YK_PGDN, YK_WHEEL_UP, YK_WHEEL_DOWN, YK_F1, YK_PASTE /* text comes with it */, YK_RESIZE, YK_FOCUS_IN,
+    YK_END, YK_PGUP, YK_PGDN, YK_WHEEL_UP, YK_WHEEL_DOWN, YK_MOUSE_DOWN, YK_MOUSE_DRAG, YK_MOUSE_UP, YK_F1, YK_PASTE /* text comes with it */, YK_RESIZE, YK_FOCUS_IN,
     YK_FOCUS_OUT, YK_NAMED_END,
     KM_ALT = 0x1000000, KM_CTRL = 0x2000000, KM_SHIFT = 0x4000000
 };
@@ -39,6 +39,7 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_SEARCH, "transcript:search", KEYS_ANYWHERE, "ctrl+f", "search the transcript")         \
     X(ACT_BACKGROUND, "app:background", KEYS_ANYWHERE, "ctrl+b", "the running command goes on in the background") \
     X(ACT_REDRAW, "app:redraw", KEYS_ANYWHERE, "ctrl+l", "redraw the screen")                    \
+    X(ACT_MOUSE, "app:mouse", KEYS_ANYWHERE, "ctrl+x m", "mouse on or off")                      \
     X(ACT_SUSPEND, "app:suspend", KEYS_ANYWHERE, "ctrl+z", "suspend")                            \
     X(ACT_EDITOR, "prompt:editor", KEYS_ANYWHERE, "ctrl+g", "edit the prompt in $EDITOR")        \
     X(ACT_HELP, "app:help", KEYS_ANYWHERE, "f1", "this help (also ? on an empty prompt)")        \
@@ -68,8 +69,10 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_FIND, "transcript:find", KEYS_TRANSCRIPT, "/", "search; n and N go on")                \
     X(ACT_FIND_ON, "transcript:findNext", KEYS_TRANSCRIPT, "n", "next hit above")                \
     X(ACT_FIND_BACK, "transcript:findBack", KEYS_TRANSCRIPT, "N", "next hit below")              \
-    X(ACT_COPY, "transcript:copy", KEYS_TRANSCRIPT, "y", "copy it to the clipboard (OSC 52)")    \
+    X(ACT_COPY, "transcript:copy", KEYS_TRANSCRIPT, "y", "copy the selection, or the item (OSC 52)")    \
     X(ACT_PAGER, "transcript:pager", KEYS_TRANSCRIPT, "v", "open it in $PAGER")                  \
+    X(ACT_OPEN, "transcript:open", KEYS_TRANSCRIPT, "o", "open its first link in the browser")   \
+    X(ACT_PRINT, "transcript:print", KEYS_TRANSCRIPT, "[", "write the transcript to the terminal's own scrollback") \
     X(ACT_TOP, "transcript:home", KEYS_TRANSCRIPT, "home", "the beginning")                      \
     X(ACT_TAIL, "transcript:end", KEYS_TRANSCRIPT, "end", "the end, following what comes")       \
     X(ACT_ONCE, "permission:once", KEYS_APPROVAL, "y", "allow this once")                        \

@@ -360,6 +360,22 @@ term_key(struct str *ret_paste, int *ret_wait_ms)
 }
 
 void
+term_mouse(int *ret_x, int *ret_y)
+{
+    *ret_x = term.dec.mouse_x;
+    *ret_y = term.dec.mouse_y;
+}
+
+bool
+term_mouse_toggle(void)
+{
+    term.wish.mouse = !term.wish.mouse;
+    if (term.entered)
+        modes_mouse(&term.wish);
+    return term.wish.mouse;
+}
+
+void
 term_size(int *ret_w, int *ret_h)
 {
     *ret_w = term.w;
@@ -380,7 +396,7 @@ term_resized(void)
 static bool
 same_cell(const struct cell *a, const struct cell *b)
 {
-    return a->width == b->width && a->style == b->style && strcmp(a->text, b->text) == 0;
+    return memcmp(a, b, sizeof(*a)) == 0; /* bytes only, no padding */
 }
 
 /* Hands curses the cells that differ; false when none does. */

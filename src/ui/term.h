@@ -30,6 +30,9 @@ int term_fd(void);          /* to poll for input */
 /* The next key, or -1 when none is complete; YK_PASTE: the pasted text is in *ret_paste (borrowed until the next call). *ret_wait_ms
  * says when to call again for a split escape sequence, -1: not needed. */
 int term_key(struct str *ret_paste, int *ret_wait_ms);
+/* Where the mouse was at the last YK_MOUSE_ key, from 0. */
+void term_mouse(int *ret_x, int *ret_y);
+bool term_mouse_toggle(void); /* asks for mouse events or no longer does; true: now it does */
 void term_size(int *ret_w, int *ret_h);
 bool term_resized(void);    /* after SIGWINCH: takes the new size */
 /* Puts the canvas on the screen: only what differs, inside synchronized-update brackets where the terminal has them. */

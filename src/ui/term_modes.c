@@ -69,7 +69,7 @@ undo_make(const struct modes_wish *w)
     modes.leave_len = modes.undo_len = 0;
     if (w->ansi) {
         undo_add(modes.leave, sizeof(modes.leave), &modes.leave_len,
-                 w->mouse ? "\x1b[<u\x1b[?1004l\x1b[?1006l\x1b[?1000l\x1b[?2004l"
+                 w->mouse ? "\x1b[<u\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?2004l"
                           : "\x1b[<u\x1b[?1004l\x1b[?2004l");
         undo_add(modes.undo, sizeof(modes.undo), &modes.undo_len, "\x1b[?2026l");
     }
@@ -99,10 +99,18 @@ modes_enter(const struct modes_wish *w)
     if (w->ansi) {
         modes_write(STR("\x1b[?2004h\x1b[?1004h\x1b[>1u"));
         if (w->mouse)
-            modes_write(STR("\x1b[?1000h\x1b[?1006h"));
+            modes_write(STR("\x1b[?1002h\x1b[?1006h"));
         if (w->ask)
             modes_write(STR("\x1b[?2026$p\x1b]11;?\x1b\\"));
     }
+}
+
+void
+modes_mouse(const struct modes_wish *w)
+{
+    undo_make(w);
+    if (w->ansi)
+        modes_write(w->mouse ? STR("\x1b[?1002h\x1b[?1006h") : STR("\x1b[?1006l\x1b[?1002l"));
 }
 
 void

@@ -18,6 +18,7 @@ struct modes_wish {
 bool modes_save(int in_fd, int out_fd, struct err *err) MUST_CHECK; /* the line settings, before curses */
 void modes_arm(const struct modes_wish *w);        /* prepares the way back */
 void modes_enter(const struct modes_wish *w);      /* bracketed paste, focus, mouse, keyboard; asks */
+void modes_mouse(const struct modes_wish *w); /* after modes_enter: its `mouse` has changed */
 void modes_leave(void);    /* the same back; curses puts back the screen, then modes_line_restore the line */
 void modes_line_restore(void);
 void modes_emergency(void); /* all of it; async-signal-safe; only the first call after modes_arm acts */

@@ -146,6 +146,7 @@ start_over(struct transcript *t, const struct view *v)
     t->want = WANT_NONE;
     t->then = THEN_NOTHING;
     t->go_to_tail = false;
+    t->pressing = t->selected = false;
     t->seq = 0;
     t->barren = -1;
 }
@@ -427,6 +428,7 @@ draw_items(struct transcript *t, const struct view *v, struct canvas *c, struct 
                 continue;
             lines_draw(l, (size_t)(line - gap), c, r, 0, y + line);
             search_draw(&t->search, l, line - gap, c, r, y + line);
+            select_draw(t, (struct place){view_at(v, k)->no, line}, l, line - gap, c, r, y + line);
         }
         y += all;
         t->last = view_at(v, k)->no;

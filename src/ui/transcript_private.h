@@ -27,6 +27,10 @@ struct search {
     size_t n_hits;
     bool known, complete; /* the answer is there; it has all */
 };
+struct spot {
+    struct place at;
+    int x;
+};
 struct transcript {
     struct cache cache;
     int w, h;             /* as last drawn */
@@ -39,6 +43,8 @@ struct transcript {
     int seen_height;      /* ... and its height then */
     uint64_t epoch;       /* of the view */
     struct search search;
+    struct spot pressed, dragged;
+    bool pressing, selected; /* the button is down; the two differ */
     enum want want;
     int64_t
         want_index; /* WANT_MESSAGE: of the message; else before what the page shall end, -1: as usual */
@@ -56,6 +62,9 @@ void transcript_leave_tail(struct transcript *t, struct view *v);
 void transcript_settle(struct transcript *t, const struct view *v);
 /* Puts a line of item i on top, or as near as it gets, and the cursor on the item. */
 void transcript_show(struct transcript *t, struct view *v, size_t i, int line);
+/* transcript_select.c */
+void select_draw(const struct transcript *t, struct place at, const struct lines *l, int line, struct canvas *c, struct rect r,
+                 int y);
 /* transcript_past.c: asks for a page; `then` is done when it is there. */
 void transcript_want(struct transcript *t, enum want want, int64_t index, enum then then, int arg);
 /* What the line below the transcript says of a search or of what is being read; nothing: "". */

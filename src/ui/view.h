@@ -18,6 +18,7 @@ struct item { /* one thing in the transcript */
     enum item_kind kind;
     struct buf text;        /* user: the prompt; text: Markdown; notice, error: line; tool: output at its end */
     char *tool_use_id, *name, *what, *summary;
+    char *last_line;        /* tool: of its output while it runs; NULL else */
     enum tool_state state;
     bool is_diff, is_error, hidden, open /* fold opened */, done;
     int64_t elapsed_ms, bytes; /* bytes: of the tool input that is streaming in */
@@ -148,6 +149,15 @@ void transcript_search_end(struct transcript *t); /* hits are no longer shown */
  * pane's. Without an engine that answers, what is in memory is all there is. */
 struct op *transcript_query(struct transcript *t, struct view *v);
 bool transcript_answer(struct transcript *t, struct view *v, const struct event *ev);
+/* Mouse: x and y are inside the pane as last drawn. A press begins a selection, a drag moves its other end. */
+void transcript_press(struct transcript *t, struct view *v, int x, int y);
+void transcript_drag(struct transcript *t, struct view *v, int x, int y);
+/* The release. Where the press was: the item there gets the cursor, its fold opens or closes. True: something is chosen now. */
+bool transcript_release(struct transcript *t, struct view *v, int x, int y);
+/* The selection as it was written: no borders, no padding, soft breaks joined. False: nothing is selected. */
+bool transcript_selection(struct transcript *t, struct view *v, struct buf *out);
+/* All that is in memory in that form, for a screen of this width. */
+void transcript_print(const struct view *v, int width, bool ascii, struct buf *out);
 bool transcript_at_end(const struct transcript *t);
 
 /* Permission pane: which request is shown, chain unfolded, diff, the always preview, the reason being typed. */

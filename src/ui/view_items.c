@@ -12,6 +12,7 @@ view_item_release(struct item *it)
     free(it->name);
     free(it->what);
     free(it->summary);
+    free(it->last_line);
 }
 
 /* Lets the first n go. */
@@ -211,7 +212,13 @@ view_on_tool_item(struct view *v, struct event *e)
     bool news = it->state != e->u.tool.state || e->phase != PHASE_DELTA;
     it->state = e->u.tool.state;
     it->elapsed_ms = e->u.tool.elapsed_ms;
+    if (e->phase == PHASE_DELTA && e->u.tool.output && *e->u.tool.output) {
+        view_set(&it->last_line, e->u.tool.output);
+        news = true;
+    }
     if (e->phase == PHASE_END) {
+        free(it->last_line);
+        it->last_line = NULL;
         it->done = true;
         it->is_error = e->u.tool.is_error;
         it->is_diff = e->u.tool.is_diff;

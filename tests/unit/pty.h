@@ -144,7 +144,7 @@ pty_restored(struct pty *p)
 {
     return pty_line_same(p) && pty_mode_off(p, "\x1b[?1049h", "\x1b[?1049l") &&
            pty_mode_off(p, "\x1b[?2004h", "\x1b[?2004l") &&
-           pty_mode_off(p, "\x1b[?1000h", "\x1b[?1000l") &&
+           pty_mode_off(p, "\x1b[?1002h", "\x1b[?1002l") &&
            pty_mode_off(p, "\x1b[?1006h", "\x1b[?1006l") &&
            pty_mode_off(p, "\x1b[?1004h", "\x1b[?1004l") &&
            pty_mode_off(p, "\x1b[>1u", "\x1b[<u") &&

@@ -120,12 +120,52 @@ folding(void **state)
     assert_false(text_equal_fold(STR("a"), STR("ab")));
 }
 
+static void
+finding_without_case(void **state)
+{
+    (void)state;
+    size_t len = 99;
+    assert_int_equal(text_find_fold(STR("A needle"), STR("NEED"), 0, &len), 2);
+    assert_int_equal(len, 4);
+    assert_int_equal(text_find_fold(STR("xx"), STR("x"), 1, &len), 1);
+    assert_int_equal(text_find_fold(STR("STRA\xC3\x9F"
+                                        "E \xC3\x84x"),
+                                    STR("\xC3\xA4X"), 0, &len),
+                     8);
+    assert_int_equal(len, 3);
+    assert_true(text_find_fold(STR("abc"), STR("abcd"), 0, &len) == (size_t)-1);
+    assert_true(text_find_fold(STR("abc"), STR(""), 0, &len) == (size_t)-1);
+    assert_true(text_find_fold(STR("\xff\xc3"), STR("\xc3\xa4"), 0, &len) == (size_t)-1);
+}
+
+static void
+addresses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *url;
+    } cases[] = {{"see https://a.org/b?c=1#d.", "https://a.org/b?c=1#d"},
+                 {"(http://a.org/x_(y))", "http://a.org/x_(y)"},
+                 {"<https://a.org>, http://b", "https://a.org"},
+                 {"[t](https://a.org/)", "https://a.org/"},
+                 {"https:// http https:/x", NULL},
+                 {"\"https://a.org/\xC3\xA4\"", "https://a.org/"}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        size_t len = 0, at = text_find_url(str_from(cases[i].text), 0, &len);
+        if (!cases[i].url)
+            assert_true(at == (size_t)-1);
+        else
+            assert_true(str_is(str_sub(str_from(cases[i].text), at, len), cases[i].url));
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(widths), cmocka_unit_test(wrapping),
                                        cmocka_unit_test(unsafe_text_is_shown),
                                        cmocka_unit_test(graphemes_both_ways),
-                                       cmocka_unit_test(folding)};
+                                       cmocka_unit_test(folding),
+                                       cmocka_unit_test(finding_without_case), cmocka_unit_test(addresses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,12 +122,25 @@ known_sequences(void **state)
 }
 
 static void
+the_left_button(void **state)
+{
+    (void)state;
+    one_key("\x1b[<0;3;4M", YK_MOUSE_DOWN);
+    assert_int_equal(dec.mouse_x, 2);
+    assert_int_equal(dec.mouse_y, 3);
+    one_key("\x1b[<32;120;40M", YK_MOUSE_DRAG);
+    one_key("\x1b[<0;121;40m", YK_MOUSE_UP);
+    assert_int_equal(dec.mouse_x, 120);
+    assert_int_equal(dec.mouse_y, 39);
+}
+
+static void
 swallows_what_is_no_key(void **state)
 {
     (void)state;
     static const char *const cases[] = {
-        "\x1b[<0;3;4M",
-        "\x1b[<0;3;4m",
+        "\x1b[<4;3;4M", /* with Shift */
+        "\x1b[<1;3;4M", /* the middle button */
         "\x1b[M !!",
         "\x1b[?62;4c",
         "\x1b[12;40R",
@@ -401,6 +414,7 @@ main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(known_sequences),
+        T(the_left_button),
         T(swallows_what_is_no_key),
         T(split_40_ms_apart),
         T(lone_escape_acts_in_time),

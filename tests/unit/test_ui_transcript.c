@@ -367,6 +367,86 @@ any_size_will_do(void **state)
         }
 }
 
+static void
+press_to(int x0, int y0, int x1, int y1)
+{
+    transcript_press(t, &v, x0, y0);
+    transcript_drag(t, &v, (x0 + x1) / 2, y1);
+    transcript_drag(t, &v, x1, y1);
+    assert_true(transcript_release(t, &v, x1, y1));
+}
+
+static void
+assert_selected(const char *want)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    assert_true(transcript_selection(t, &v, &b));
+    assert_string_equal(buf_cstr(&b), want);
+    buf_release(&b);
+}
+
+/* Soft breaks are joined, marks and indents left out, whatever the width and the direction. */
+static void
+the_mouse_selects_what_was_written(void **state)
+{
+    (void)state;
+    struct buf b;
+    canvas_resize(&c, 24, 14);
+    apply(&v, "{\"event\":\"user\",\"text\":\"please have a look at this one\"}");
+    say(&v, "A paragraph that is longer than a row.\n\n- an item that is longer than a row\n\n```\nint x;\n\ty();\n```");
+    draw(false);
+    press_to(0, 0, 23, 12);
+    assert_selected("please have a look at this one\n\nA paragraph that is longer than a row.\n\n• an item that is longer "
+                    "than a row\n\nint x;\n    y();");
+    press_to(23, 12, 0, 0);
+    assert_selected("please have a look at this one\n\nA paragraph that is longer than a row.\n\n• an item that is longer "
+                    "than a row\n\nint x;\n    y();");
+    press_to(2, 3, 5, 4);
+    assert_selected("paragraph that is longer");
+    draw(false);
+    int marked = 0;
+    for (int i = 0; i < c.w * c.h; i++)
+        marked += c.cells[i].style == ST_SELECT;
+    assert_true(marked > 20 && marked < 40);
+    transcript_press(t, &v, 1, 1);
+    buf_init(&b, BUF_MAX);
+    assert_false(transcript_selection(t, &v, &b));
+    transcript_print(&v, 20, false, &b);
+    assert_string_equal(buf_cstr(&b), "> please have a look at this one\n\nA paragraph that is longer than a row.\n\n• an item "
+                                      "that is longer than a row\n\nint x;\n    y();\n");
+    buf_release(&b);
+}
+
+static void
+a_click_opens_a_fold(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"a.c\",\"state\":\"done\","
+              "\"output\":\"the text\"}");
+    draw(false);
+    assert_hides(&c, "the text");
+    transcript_press(t, &v, 4, 0);
+    assert_true(transcript_release(t, &v, 4, 0));
+    draw(false);
+    assert_shows(&c, "the text");
+}
+
+static void
+a_running_tool_says_its_last_line(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Bash\",\"what\":\"make\",\"state\":\"running\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"a\",\"name\":\"Bash\",\"state\":\"running\",\"output\":\"CC "
+              "one.o\"}");
+    draw(false);
+    assert_shows(&c, "    CC one.o");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Bash\",\"state\":\"done\",\"output\":\"all\"}");
+    draw(false);
+    assert_hides(&c, "CC one.o");
+    assert_shows(&c, "    all");
+}
+
 int
 main(void)
 {
@@ -385,6 +465,9 @@ main(void)
         T(search_begins_with_what_is_seen),
         T(old_items_go_without_a_jump),
         T(any_size_will_do),
+        T(the_mouse_selects_what_was_written),
+        T(a_click_opens_a_fold),
+        T(a_running_tool_says_its_last_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
