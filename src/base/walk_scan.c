@@ -16,7 +16,7 @@
 #include "base/repo.h"
 
 /* Names of one folder that are looked at; with their entries some 100 MB, in the worst case. */
-enum { NAMES_MAX = 64 << 20, DENTS = 32 << 10, CANCEL_EACH = 4096 };
+enum { NAMES_MAX = 64 << 20, DENTS = 32 << 10, CANCEL_EACH = 4096, SORT_RUN = 8192 };
 
 struct walk_scope {
     atomic_int refs;
@@ -295,6 +295,47 @@ by_name(const void *a, const void *b, void *names)
                   base + ((const struct walk_entry *)b)->name);
 }
 
+/* Merges the sorted runs a[0..mid) and a[mid..n) into out. */
+static void
+merge(const struct walk_entry *a, size_t mid, size_t n, char *names, struct walk_entry *out)
+{
+    size_t i = 0, j = mid;
+
+    while (i < mid && j < n)
+        *out++ = by_name(&a[j], &a[i], names) < 0 ? a[j++] : a[i++];
+    memcpy(out, a + i, (mid - i) * sizeof *out);
+    memcpy(out + (mid - i), a + j, (n - j) * sizeof *out);
+}
+
+/* A million names take half a second, so that it looks at the token on the way. False: cancelled, and in no order. */
+static bool
+sort_entries(struct walk_listing *l, struct cancel *cancel)
+{
+    struct walk_entry *from = l->entries, *to = NULL;
+
+    for (size_t at = 0; at < l->n; at += SORT_RUN) {
+        if (cancel_fired(cancel) != CANCEL_NONE)
+            return false;
+        size_t n = l->n - at < SORT_RUN ? l->n - at : SORT_RUN;
+        qsort_r(from + at, n, sizeof *from, by_name, l->names.data);
+    }
+    if (l->n <= SORT_RUN)
+        return true;
+    to = xreallocarray(NULL, l->cap, sizeof *to);
+    for (size_t run = SORT_RUN; run < l->n; run *= 2) {
+        for (size_t at = 0; at < l->n && cancel_fired(cancel) == CANCEL_NONE; at += 2 * run) {
+            size_t n = l->n - at < 2 * run ? l->n - at : 2 * run;
+            merge(from + at, n < run ? n : run, n, l->names.data, to + at);
+        }
+        struct walk_entry *other = from;
+        from = to;
+        to = other;
+    }
+    l->entries = from;
+    free(to);
+    return cancel_fired(cancel) == CANCEL_NONE;
+}
+
 bool
 walk_scan(const struct walk_folder *f, struct cancel *cancel, struct walk_listing *ret)
 {
@@ -315,10 +356,8 @@ walk_scan(const struct walk_folder *f, struct cancel *cancel, struct walk_listin
     ret->scope = scope_of(f, has);
     if (ret->scope)
         filter(f, cancel, ret);
-    if (cancel_fired(cancel) != CANCEL_NONE)
+    if (!sort_entries(ret, cancel))
         ret->n = 0;
-    if (ret->n > 1)
-        qsort_r(ret->entries, ret->n, sizeof *ret->entries, by_name, ret->names.data);
     return ok;
 }
 

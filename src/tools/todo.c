@@ -45,6 +45,9 @@ tool_todo_run(struct tool_ctx *ctx, const struct cJSON *input, struct tool_resul
         &ret->text,
         "Todos have been modified successfully. Ensure that you continue to use the todo list to "
         "track your progress. Please proceed with the current tasks if applicable.");
+    if (count(list, "in_progress") > 1)
+        buf_addf(&ret->text, " %zu tasks are in_progress: keep to one at a time.",
+                 count(list, "in_progress"));
     snprintf(ret->summary, sizeof ret->summary, "%zu of %zu done", count(list, "completed"),
              json_len(list));
     buf_adds(&ret->data, "{\"newTodos\":");

@@ -1,6 +1,7 @@
 /* What the walk knows of git beside ignore files: the index, the configuration, nested repositories, where a walk starts. */
 #include "unit/tool_cases.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -172,6 +173,47 @@ test_without_a_repository(void **state)
     world_release(&w);
 }
 
+static bool
+note_name(void *user, const char *rel, bool is_dir)
+{
+    char *last = user;
+
+    assert_false(is_dir);
+    assert_true(strcmp(last, rel) < 0);
+    assert_true(strlen(rel) < 60);
+    memcpy(last, rel, strlen(rel) + 1);
+    last[63]++;
+    return true;
+}
+
+/* More names in one folder than are sorted at once. */
+static void
+test_large_folder_is_sorted(void **state)
+{
+    (void)state;
+    enum { N = 20011 };
+    struct world w;
+    char last[64] = "";
+    struct buf path;
+
+    world_init(&w);
+    buf_init(&path, BUF_MAX);
+    for (int i = 0; i < N; i++) {
+        buf_clear(&path);
+        buf_addf(&path, "%s/f%d", w.root, i * 7919 % N);
+        FILE *f = fopen(buf_cstr(&path), "w");
+        assert_non_null(f);
+        fclose(f);
+    }
+    assert_true(glob_walk(&(struct glob_walk){.root = w.root, .visit = note_name, .user = last}));
+    assert_int_equal((unsigned char)last[63], N & 0xff);
+    struct file_tree *t = file_tree_read(&(struct file_tree_options){.root = w.root});
+    assert_int_equal(file_tree_count(t), N);
+    file_tree_free(t);
+    buf_release(&path);
+    world_release(&w);
+}
+
 /* ---- the index ---- */
 
 static void
@@ -311,6 +353,7 @@ main(void)
         cmocka_unit_test(test_nested_repository_has_its_own_rules),
         cmocka_unit_test(test_walk_starts_anywhere),
         cmocka_unit_test(test_without_a_repository),
+        cmocka_unit_test(test_large_folder_is_sorted),
         cmocka_unit_test(test_tracked_files_are_found),
         cmocka_unit_test(test_index_reading),
         cmocka_unit_test(test_config_reading),

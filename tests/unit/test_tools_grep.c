@@ -187,6 +187,39 @@ test_globs_and_types(void **state)
     bench_release(&b);
 }
 
+/* Grep searches what Glob lists, but for links, binary and empty files; odd names come out as valid text. */
+static void
+test_same_files_as_glob(void **state)
+{
+    (void)state;
+    struct bench b;
+
+    bench_init(&b);
+    bench_put(&b, ".git/HEAD", STR("x1\n"));
+    bench_put(&b, ".git/info/exclude", STR("out\n"));
+    bench_put(&b, ".gitignore", STR("x1\n*.o\n"));
+    bench_put(&b, ".hidden/f", STR("x1\n"));
+    bench_put(&b, "a.o", STR("x1\n"));
+    bench_put(&b, "out", STR("x1\n"));
+    bench_put(&b, "bad\xff", STR("x1\n"));
+    bench_put(&b, "sub/.git/HEAD", STR("x1\n"));
+    bench_put(&b, "sub/b.o", STR("x1\n"));
+    char *link = bench_path(&b, "link");
+    assert_int_equal(symlink("sub/b.o", link), 0);
+    free(link);
+    assert_string_equal(bench_run(&b, "Grep", "{'pattern':'x1','output_mode':'content'}"),
+                        ".gitignore:1:x1\n.hidden/f:1:x1\nbad\xef\xbf\xbd:1:x1\nsub/b.o:1:x1");
+    assert_has(bench_run(&b, "Glob", "{'pattern':'**/*'}"), "sub/b.o");
+    assert_string_equal(b.r.summary, "5 files");
+    setenv("CLAUDE_CODE_GLOB_NO_IGNORE", "true", 1);
+    bench_run(&b, "Glob", "{'pattern':'**/*'}");
+    assert_string_equal(b.r.summary, "7 files");
+    unsetenv("CLAUDE_CODE_GLOB_NO_IGNORE");
+    b.ctx.home = b.root;
+    assert_string_equal(bench_run(&b, "Glob", "{'pattern':'~/sub/*'}"), "sub/b.o");
+    bench_release(&b);
+}
+
 static void
 test_offset_beyond_and_group_marks(void **state)
 {
@@ -258,6 +291,7 @@ main(void)
         cmocka_unit_test(test_all_ways_agree),
         cmocka_unit_test(test_encodings),
         cmocka_unit_test(test_globs_and_types),
+        cmocka_unit_test(test_same_files_as_glob),
         cmocka_unit_test(test_offset_beyond_and_group_marks),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_pattern_errors_say_where),

@@ -130,6 +130,14 @@ test_todo(void **state)
     assert_string_equal(buf_cstr(&seen),
                         "[{\"content\":\"a\",\"status\":\"completed\",\"activeForm\":\"b\"}]");
     assert_string_equal(b.r.summary, "1 of 1 done");
+    buf_clear(&seen);
+#define DOING "{'content':'a','status':'in_progress','activeForm':'b'}"
+    assert_null(strstr(bench_run(&b, "TodoWrite", "{'todos':[" DOING "]}"), "one at a time"));
+    assert_has(bench_run(&b, "TodoWrite", "{'todos':[" DOING "," DOING "]}"),
+               "2 tasks are in_progress: keep to one at a time.");
+    buf_clear(&seen);
+    bench_run(&b, "TodoWrite", "{'todos':[]}");
+    assert_string_equal(buf_cstr(&seen), "[]");
     b.ctx.host = NULL;
     bench_run(&b, "TodoWrite", "{'todos':[]}");
     assert_false(b.r.is_error);
