@@ -181,6 +181,7 @@ run_app(const struct options *o, struct tui *t, const char *prompt, char **ret_t
                             .no_mouse = o->no_mouse,
                             .no_alt_screen = o->no_alt_screen,
                             .history_file = history,
+                            .history_project = t->setup.root,
                             .keys_file = keys,
                             .events_file = o->events,
                             .signal_fd = front_signals(),

@@ -74,7 +74,7 @@ app_init(struct app *a, const struct app_options *o, int width, int height)
     approval_init(&a->approval);
     input_init(&a->input);
     complete_init(&a->complete);
-    history_init(&a->history, o->history_file);
+    history_init(&a->history, o->history_file, o->history_project);
     commands_init(&a->commands);
     a->complete.commands = &a->commands;
     page_init(&a->page);

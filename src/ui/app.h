@@ -9,6 +9,7 @@ struct app_options {
     const char *prompt;       /* submitted at once, or NULL */
     bool no_color, no_mouse, no_alt_screen, linear;
     const char *history_file; /* prompt history, or NULL */
+    const char *history_project; /* whose prompts come back; NULL: those of all projects */
     const char *events_file;  /* --events: record the event stream, or NULL */
     bool replay;              /* of a recording: the prompt takes no prompts, its keys are pause, speed and step */
     bool tour;                /* guides through the screen, step by step; ends with it */

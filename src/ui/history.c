@@ -12,9 +12,9 @@
 #include "base/json.h"
 
 void
-history_init(struct history *h, const char *file)
+history_init(struct history *h, const char *file, const char *project)
 {
-    *h = (struct history){.file = xstrdup(file)};
+    *h = (struct history){.file = xstrdup(file), .project = xstrdup(project)};
     buf_init(&h->draft, BUF_MAX);
 }
 
@@ -25,6 +25,7 @@ history_release(struct history *h)
         free(h->texts[i]);
     free(h->texts);
     free(h->file);
+    free(h->project);
     buf_release(&h->draft);
     *h = (struct history){0};
 }
@@ -81,7 +82,8 @@ load(struct history *h)
     struct str rest = buf_str(&b), line;
     while (str_split(&rest, '\n', &line)) {
         struct cJSON *tree = line.len ? json_parse(line, NULL) : NULL;
-        if (tree)
+        struct str project = json_str(tree, "project");
+        if (tree && (!project.len || !h->project || str_is(project, h->project)))
             keep(h, json_str(tree, "text"));
         json_free(tree);
     }
@@ -90,8 +92,9 @@ load(struct history *h)
 }
 
 static bool
-append(const char *file, struct str text, struct err *err)
+append(const struct history *h, struct str text, struct err *err)
 {
+    const char *file = h->file;
     struct buf b;
     struct jw w;
     buf_init(&b, BUF_MAX);
@@ -99,6 +102,8 @@ append(const char *file, struct str text, struct err *err)
     jw_object(&w);
     jw_kint(&w, "t", clock_wall_ms());
     jw_kstr(&w, "text", text);
+    if (h->project)
+        jw_kcstr(&w, "project", h->project);
     jw_end(&w);
     buf_addc(&b, '\n');
     int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -124,7 +129,7 @@ history_add(struct history *h, struct str text, struct err *err)
         bool again = h->n && str_eq(str_from(h->texts[h->n - 1]), text);
         keep(h, text);
         if (h->file && !again)
-            ok = append(h->file, text, err);
+            ok = append(h, text, err);
     }
     history_leave(h);
     return ok;

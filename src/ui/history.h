@@ -1,6 +1,7 @@
 #pragma once
 /*
- * What was typed before: a file of JSON lines {"t":wall_ms,"text":..}, appended to, shared by sessions. Read on first use, never at
+ * What was typed before: a file of JSON lines {"t":wall_ms,"text":..,"project":root}, appended to, shared by sessions; those of
+ * other projects are passed over, those without one belong to all. Read on first use, never at
  * start-up; the newest HISTORY_MAX count. A line that cannot be read is passed over. UI thread.
  */
 #include <stdbool.h>
@@ -15,13 +16,14 @@
 
 struct history {
     char *file;     /* NULL: this session only */
+    char *project;  /* NULL: prompts of all projects */
     char **texts;   /* oldest first */
     size_t n, cap;
     size_t at;      /* where up and down stand; n: the draft */
     struct buf draft;
     bool loaded;
 };
-void history_init(struct history *h, const char *file);
+void history_init(struct history *h, const char *file, const char *project);
 void history_release(struct history *h);
 /* Keeps a prompt (not when it repeats the last one) and goes back to the draft. */
 bool history_add(struct history *h, struct str text, struct err *err);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "ui/fmt.h"
 #include "ui/input_private.h"
 
 #define TAB_COLUMNS 4
@@ -37,8 +38,16 @@ chip_label(const struct input *in, size_t off, char *out, size_t cap)
     if (i >= in->n_chips)
         return;
     bool lines = in->chips[i].lines > 1;
+    struct buf size;
+    buf_init(&size, 64);
+    if (lines)
+        buf_adds(&size, ", ");
+    if (lines)
+        fmt_bytes(&size, (int64_t)in->chips[i].len);
     with_thousands(n, sizeof(n), lines ? in->chips[i].lines : in->chips[i].len);
-    (void)snprintf(out, cap, "[paste %zu: %s %s]", i + 1, n, lines ? "lines" : "bytes");
+    (void)snprintf(out, cap, "[paste %zu: %s %s%s]", i + 1, n, lines ? "lines" : "bytes",
+                   buf_cstr(&size));
+    buf_release(&size);
 }
 
 static int

@@ -85,7 +85,8 @@ write_marks(struct mp *m, int bar)
     int at = 0;
     for (const struct cJSON *t = json_first(tiers); t; t = json_next(t)) {
         int x = whole(json_num(t, "percent", 0) * bar / 100);
-        if (x < at || x >= bar)
+        x = x >= bar ? bar - 1 : x;
+        if (x < at)
             continue;
         buf_addf(&line, "%*s%s", x - at, "", m->ascii ? "^" : "▲");
         at = x + 1;

@@ -14,7 +14,7 @@ static const struct {
     [ST_DIM] = {246, 242, D, D, 0, TA_DIM},
     [ST_BOLD] = {D, D, D, D, TA_BOLD, TA_BOLD},
     [ST_TITLE] = {252, 236, D, D, 0, 0},
-    [ST_BORDER] = {244, 243, D, D, 0, TA_DIM},
+    [ST_BORDER] = {246, 241, D, D, 0, TA_DIM},
     [ST_BORDER_FOCUS] = {80, 24, 6, 4, TA_BOLD, TA_BOLD},
     [ST_PROMPT] = {80, 24, 6, 4, TA_BOLD, TA_BOLD},
     [ST_USER] = {117, 24, 6, 4, TA_BOLD, TA_BOLD},
@@ -30,7 +30,7 @@ static const struct {
     [ST_LINK] = {75, 25, 6, 4, TA_UNDERLINE, TA_UNDERLINE},
     [ST_STATUS] = {250, 238, D, D, 0, 0},
     [ST_METER_ON] = {75, 25, 6, 4, 0, TA_BOLD},
-    [ST_METER_OFF] = {244, 243, D, D, 0, TA_DIM},
+    [ST_METER_OFF] = {246, 241, D, D, 0, TA_DIM},
     [ST_KEY] = {221, 94, 3, 5, TA_BOLD, TA_BOLD},
     [ST_SELECT] = {D, D, D, D, TA_REVERSE, TA_REVERSE},
     [ST_THINK] = {246, 242, D, D, TA_ITALIC, TA_DIM},
@@ -58,6 +58,12 @@ theme_style(enum style st, bool light, int colors)
         return (struct theme_style){THEME_DEFAULT, looks[st].plain};
     int color = light ? looks[st].light8 : looks[st].dark8;
     int attrs = color == THEME_DEFAULT ? looks[st].plain : looks[st].attrs;
+    /* Plain red and magenta of old palettes are too dark on black: the bright one where there are sixteen, bold, which such terminals
+     * show brighter, where there are eight. */
+    if (!light && (color == 1 || color == 5) && colors >= 16)
+        color += 8;
+    else if (!light && (color == 1 || color == 5))
+        attrs |= TA_BOLD;
     return (struct theme_style){color, attrs};
 }
 

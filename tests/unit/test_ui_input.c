@@ -208,7 +208,7 @@ big_pastes_are_chips(void **state)
     canvas_init(&c, 60, 2);
     input_draw(&in, &c, (struct rect){0, 0, 60, 2});
     canvas_dump(&c, &b);
-    assert_string_equal(buf_cstr(&b), "> see [paste 1: 20,000 lines]!\n");
+    assert_string_equal(buf_cstr(&b), "> see [paste 1: 20,000 lines, 209kB]!\n");
     buf_clear(&b);
     input_expand(&in, &b);
     assert_int_equal(b.len, strlen(s) + 5);

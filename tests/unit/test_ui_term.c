@@ -373,23 +373,38 @@ luminance(uint32_t rgb)
            0.0722 * channel(rgb & 255);
 }
 
+/* 4.5 to 1 or more on the backgrounds that terminals have. Eight colours: bold is shown as the bright one. */
+static void
+readable(enum style st, bool light, int colors)
+{
+    static const uint32_t grounds[2][3] = {{0x000000, 0x1E1E1E, 0x282C34}, {0xFFFFFF, 0xFDF6E3, 0xF2F2F2}};
+    struct theme_style s = theme_style(st, light, colors);
+    if (s.color == THEME_DEFAULT)
+        return;
+    bool bright = colors == 8 && s.attrs & TA_BOLD && !light;
+    double fg = luminance(theme_rgb(s.color < 8 && bright ? s.color + 8 : s.color));
+    for (size_t i = 0; i < (colors == 256 ? 3 : 1); i++) {
+        double bg = luminance(grounds[light][i]);
+        double ratio = ((fg > bg ? fg : bg) + 0.05) / ((fg > bg ? bg : fg) + 0.05);
+        if (ratio < 4.5)
+            print_error("style %d of %d colours on %06x: %.2f\n", (int)st, colors, (unsigned)grounds[light][i], ratio);
+        assert_true(ratio >= 4.5);
+    }
+}
+
 static void
 themes_can_be_read(void **state)
 {
     (void)state;
     for (int st = 0; st < ST_COUNT; st++) {
         for (int light = 0; light < 2; light++) {
-            struct theme_style s = theme_style((enum style)st, light, 256);
-            if (s.color == THEME_DEFAULT)
-                continue;
-            double fg = luminance(theme_rgb(s.color)), bg = light ? 1.0 : 0.0;
-            double ratio = ((fg > bg ? fg : bg) + 0.05) / ((fg > bg ? bg : fg) + 0.05);
-            if (ratio < 4.5)
-                print_error("style %d on %s: %.2f\n", st, light ? "light" : "dark", ratio);
-            assert_true(ratio >= 4.5);
+            readable((enum style)st, light, 256);
+            readable((enum style)st, light, 16);
+            readable((enum style)st, light, 8);
         }
         assert_int_equal(theme_style((enum style)st, false, 0).color, THEME_DEFAULT);
         assert_true(theme_style((enum style)st, false, 8).color < 8);
+        assert_true(theme_style((enum style)st, true, 16).color < 16);
     }
     assert_true(theme_is_light("0;15"));
     assert_true(theme_is_light("0;default;15"));

@@ -1,0 +1,237 @@
+/* What pages and dialogs of a front end ask: meters, commands, rules, trust, settings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/unit.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "fakes/rig.h"
+
+static struct cJSON *
+ask(struct rig *r, enum query_kind query)
+{
+    static uint64_t seq = 500;
+    struct op *op = op_new(OP_QUERY, NULL);
+    op->query = query;
+    op->seq = ++seq;
+    engine_post(r->e, op);
+    const struct event *e = rig_kind(r, EV_ANSWER);
+    assert_int_equal(e->seq, seq);
+    struct err err = {0};
+    struct cJSON *tree = json_parse(str_from(e->u.answer.json), &err);
+    assert_non_null(tree);
+    assert_null(json_at(tree, "error"));
+    return tree;
+}
+
+static void
+say(struct rig *r, const char *text)
+{
+    scripted_reply(r->script);
+    scripted_text(r->script, text);
+    scripted_end(r->script, STOP_END_TURN);
+}
+
+static void
+write_file(struct rig *r, const char *name, const char *text)
+{
+    struct err err = {0};
+    char *path = fs_join(r->root, name), *dir = fs_dirname(path);
+    assert_true(fs_mkdirs(dir, 0700, &err));
+    assert_true(fs_write_atomic(path, str_from(text), 0600, &err));
+    free(dir);
+    free(path);
+}
+
+static void
+test_meters_count_each_request(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    say(&r, "one");
+    say(&r, "two");
+    rig_start(&r);
+    struct cJSON *m = ask(&r, QUERY_METERS);
+    assert_int_equal(json_len(json_at(m, "requests")), 0);
+    assert_int_equal(json_len(json_at(m, "sources")), 5);
+    assert_true(json_bool(m, "context.estimated", false));
+    json_free(m);
+    for (int i = 0; i < 2; i++) {
+        rig_post(&r, OP_SUBMIT, "hello");
+        rig_result(&r);
+    }
+    m = ask(&r, QUERY_METERS);
+    assert_int_equal(json_len(json_at(m, "requests")), 2);
+    assert_int_equal(json_int(m, "requests.0.turn", 0), 1);
+    assert_int_equal(json_int(m, "requests.1.turn", 0), 2);
+    assert_string_equal(json_cstr(m, "requests.1.purpose", ""), "main");
+    assert_string_equal(json_cstr(m, "agents.0.agent", ""), "main");
+    assert_int_equal(json_int(m, "agents.0.requests", 0), 2);
+    assert_int_equal(json_len(json_at(m, "models")), 1);
+    /* the parts make up the whole */
+    int64_t sum = 0;
+    for (const struct cJSON *s = json_first(json_at(m, "sources")); s; s = json_next(s))
+        sum += json_count(s, "tokens");
+    int64_t used = json_count(m, "context.used");
+    assert_true(sum >= used - 5 && sum <= used + 5);
+    json_free(m);
+    char *id = xstrdup(engine_session_id(r.e));
+    rig_stop(&r);
+    r.cfg.resume_id = id;
+    rig_start(&r);
+    (void)rig_kind(&r, EV_SESSION);
+    m = ask(&r, QUERY_METERS);
+    assert_int_equal(json_len(json_at(m, "requests")), 2);
+    assert_int_equal(json_int(m, "requests.1.turn", 0), 2);
+    json_free(m);
+    rig_end(&r);
+    free(id);
+}
+
+static void
+test_commands_are_named(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    rig_start(&r);
+    struct cJSON *m = ask(&r, QUERY_COMMANDS);
+    bool found = false;
+    for (const struct cJSON *c = json_first(json_at(m, "commands")); c; c = json_next(c))
+        found |= strcmp(json_cstr(c, "name", ""), "permissions") == 0 && *json_cstr(c, "args", "");
+    assert_true(found);
+    json_free(m);
+    rig_post(&r, OP_COMMAND, "/statusline on");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "not available in yare"));
+    rig_post(&r, OP_COMMAND, "/nonsense");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "unknown command"));
+    rig_end(&r);
+}
+
+static void
+test_a_rule_is_taken_out_of_its_file(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.trusted = true;
+    write_file(&r, ".yare/settings.json", "{\"permissions\":{\"allow\":[\"Bash(make:*)\",\"Bash(ls:*)\"]}}");
+    write_file(&r, ".claude/settings.json", "{\"permissions\":{\"allow\":[\"Bash(pwd)\"]}}");
+    rig_start(&r);
+    struct cJSON *m = ask(&r, QUERY_RULES);
+    int ours = 0;
+    for (const struct cJSON *x = json_first(json_at(m, "rules")); x; x = json_next(x))
+        ours += json_bool(x, "removable", false);
+    assert_int_equal(ours, 2);
+    json_free(m);
+    rig_post(&r, OP_COMMAND, "/permissions remove allow Bash(make:*)");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "removed"));
+    m = ask(&r, QUERY_RULES);
+    for (const struct cJSON *x = json_first(json_at(m, "rules")); x; x = json_next(x))
+        assert_string_not_equal(json_cstr(x, "rule", ""), "Bash(make:*)");
+    json_free(m);
+    rig_post(&r, OP_COMMAND, "/permissions remove allow Bash(pwd)");
+    assert_non_null(strstr(rig_kind(&r, EV_ERROR)->u.error.err.text, "by hand"));
+    rig_post(&r, OP_COMMAND, "/permissions remove allow Bash(none)");
+    assert_non_null(strstr(rig_kind(&r, EV_ERROR)->u.error.err.text, "no allow rule"));
+    rig_end(&r);
+}
+
+static void
+test_trust_names_what_it_would_switch_on(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.trusted = false;
+    write_file(&r, ".yare/settings.json",
+               "{\"permissions\":{\"allow\":[\"Bash(make:*)\"],\"deny\":[\"Read(.env)\"]},\"env\":{\"A\":\"b\"}}");
+    write_file(&r, ".mcp.json", "{\"mcpServers\":{\"github\":{\"command\":\"npx\"}}}");
+    rig_start(&r);
+    struct cJSON *m = ask(&r, QUERY_TRUST);
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    json_print(m, &b);
+    assert_false(json_bool(m, "trusted", true));
+    assert_int_equal(json_len(json_at(m, "held")), 3);
+    assert_non_null(strstr(buf_cstr(&b), "Bash(make:*)"));
+    assert_non_null(strstr(buf_cstr(&b), "A: b"));
+    assert_non_null(strstr(buf_cstr(&b), "github"));
+    assert_null(strstr(buf_cstr(&b), ".env)")); /* what narrows holds already */
+    buf_release(&b);
+    json_free(m);
+    rig_end(&r);
+}
+
+static void
+test_settings_of_the_screen(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.trusted = true;
+    rig_start(&r);
+    struct cJSON *m = ask(&r, QUERY_SETTINGS);
+    assert_string_equal(json_cstr(m, "theme", ""), "auto");
+    assert_string_equal(json_cstr(m, "notify", ""), "bell");
+    json_free(m);
+    write_file(&r, ".yare/settings.json", "{\"theme\":\"light\",\"preferredNotifChannel\":\"iterm2\"}");
+    m = ask(&r, QUERY_SETTINGS);
+    assert_string_equal(json_cstr(m, "theme", ""), "light");
+    assert_string_equal(json_cstr(m, "notify", ""), "osc9");
+    json_free(m);
+    rig_end(&r);
+}
+
+static void
+test_a_shell_line_stands_before_its_output(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    rig_start(&r);
+    rig_post(&r, OP_COMMAND, "!make test");
+    rig_result(&r);
+    size_t line = 0, tool = 0;
+    for (size_t i = 0; i < r.n; i++) {
+        if (r.ev[i]->kind == EV_USER && !line)
+            line = i;
+        if (r.ev[i]->kind == EV_TOOL && !tool)
+            tool = i;
+    }
+    assert_true(line && line < tool);
+    assert_int_equal(rig_count(&r, EV_USER), 1);
+    rig_end(&r);
+}
+
+static void
+test_a_name_with_blanks_is_attached(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    write_file(&r, "my notes.txt", "what the notes say");
+    say(&r, "ok");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "see @\"my notes.txt\" and @\"not closed");
+    rig_result(&r);
+    assert_non_null(strstr(scripted_request(r.script, 0)->messages[0], "what the notes say"));
+    rig_end(&r);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_meters_count_each_request),
+        cmocka_unit_test(test_commands_are_named),
+        cmocka_unit_test(test_a_rule_is_taken_out_of_its_file),
+        cmocka_unit_test(test_trust_names_what_it_would_switch_on),
+        cmocka_unit_test(test_settings_of_the_screen),
+        cmocka_unit_test(test_a_shell_line_stands_before_its_output),
+        cmocka_unit_test(test_a_name_with_blanks_is_attached),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
