@@ -271,6 +271,9 @@ bash_write_behind(struct bash *b)
         buf_add_str(out, str_trim(buf_str(&so_far)));
         buf_release(&so_far);
     }
+    buf_addf(&b->ret->display, "goes on in the background as %s, pid %d", i.id, (int)i.pid);
+    if (i.spill_path)
+        buf_addf(&b->ret->display, "\noutput: %s", i.spill_path);
     snprintf(b->ret->summary, sizeof b->ret->summary, "in the background: %s", i.id);
     write_behind_data(b, &i);
     b->ret->task_id = xstrdup(i.id);

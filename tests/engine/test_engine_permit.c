@@ -135,6 +135,24 @@ test_no_rule_is_offered_in_an_untrusted_folder(void **state)
     rig_end(&r);
 }
 
+/* The rules allow what it became: it runs at once, and is shown as what runs. */
+static void
+test_an_edited_call_is_shown_as_what_runs(void **state)
+{
+    (void)state;
+    struct rig r;
+    ask_script(&r, "Edit", "{\"name\":\"a\",\"perm\":\"ask\"}");
+    go(&r);
+    const struct event *ask = rig_kind(&r, EV_PERM_ASK);
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, "{\"name\":\"edited\"}");
+    rig_result(&r);
+    int at = rig_find_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
+    assert_true(at >= 0);
+    assert_non_null(r.ev[at]->u.tool.what);
+    assert_string_equal(r.ev[at]->u.tool.what, "edited");
+    rig_end(&r);
+}
+
 static void
 test_an_edited_call_is_judged_again(void **state)
 {
@@ -368,6 +386,7 @@ main(void)
         cmocka_unit_test(test_always_saves_a_rule_that_holds),
         cmocka_unit_test(test_no_rule_is_offered_in_an_untrusted_folder),
         cmocka_unit_test(test_an_edited_call_is_judged_again),
+        cmocka_unit_test(test_an_edited_call_is_shown_as_what_runs),
         cmocka_unit_test(test_an_edit_into_a_denied_call_is_denied),
         cmocka_unit_test(test_a_parked_call_lets_safe_ones_pass_and_holds_the_rest),
         cmocka_unit_test(test_a_cancel_closes_the_ask),
