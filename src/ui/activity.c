@@ -155,6 +155,8 @@ draw_strip(const struct view *v, struct canvas *c, struct rect r, bool focus, in
     canvas_fill(c, row, ST_TEXT, "");
     int x = draw_row(a, c, row, ascii, now_ms, false);
     if (running > 1)
+        canvas_fill(c, (struct rect){r.x + x, r.y, 2, 1}, ST_TEXT, "");
+    if (running > 1)
         x = canvas_textf(c, r, x + 2, 0, ST_DIM, "+%zu more", running - 1);
     if (focus)
         canvas_style(c, (struct rect){r.x, r.y, x, 1}, ST_SELECT);

@@ -48,6 +48,8 @@ make_tiny(const struct view *v, int prompt_rows, struct layout *l)
     l->tiny = true;
     l->prompt = rect_make(0, body + rule, l->w, prompt);
     l->status = rect_make(0, l->h - 1, l->w, status);
+    l->activity = rect_make(0, body, l->w, rule); /* on the rule, while it has the focus */
+    l->strip = true;
     if (v->n_asks) {
         int title = body >= 4;
         l->approval = rect_make(0, title, l->w, body - title);

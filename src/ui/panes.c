@@ -170,7 +170,7 @@ panes_draw(const struct panes *p, const struct layout *l, struct canvas *c)
     if (l->transcript.h)
         transcript_draw(p->transcript, p->view, c, l->transcript, p->focus == PANE_TRANSCRIPT,
                         p->ascii);
-    if (l->activity.h)
+    if (l->activity.h && (!l->tiny || p->focus == PANE_ACTIVITY))
         activity_draw(p->view, c, l->activity, l->strip, p->focus == PANE_ACTIVITY, p->selected,
                       p->ascii, p->now_ms);
     if (l->todos.h)

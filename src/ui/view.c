@@ -16,7 +16,7 @@ void
 view_release(struct view *v)
 {
     view_items_clear(v);
-    view_queue_clear(v);
+    view_queue_clear(v, true);
     free(v->items);
     free(v->past.items);
     free(v->acts);
@@ -48,7 +48,7 @@ on_session(struct view *v, struct event *e)
         return;
     if (e->u.session.cleared) {
         view_items_clear(v);
-        view_queue_clear(v);
+        view_queue_clear(v, false);
         free(v->last_answer);
         v->last_answer = NULL;
         v->ctx_used = 0;

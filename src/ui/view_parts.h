@@ -23,7 +23,8 @@ void view_asks_drop_tool(struct view *v, const char *tool_use_id);
 /* Those of the main agent, whose turn is over, or all. */
 void view_asks_drop(struct view *v, bool all);
 void view_queue_settle(struct view *v);
-void view_queue_clear(struct view *v);
+/* all: also the commands in the background, which outlive a session. */
+void view_queue_clear(struct view *v, bool all);
 
 /* Replaces an owned string by a copy (NULL keeps what stands). */
 void view_set(char **p, const char *s);

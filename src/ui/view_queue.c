@@ -307,12 +307,12 @@ view_on_task(struct view *v, struct event *e)
 }
 
 void
-view_queue_clear(struct view *v)
+view_queue_clear(struct view *v, bool all)
 {
     while (v->n_asks)
         ask_drop(v, v->n_asks - 1);
     for (size_t i = v->n_acts; i-- > 0;)
-        if (!v->acts[i].task || is_over(v->acts[i].state)) /* what runs behind goes on */
+        if (all || !v->acts[i].task || is_over(v->acts[i].state)) /* what runs behind goes on */
             act_drop(v, i);
     todos_clear(v);
     free(v->todos_json);

@@ -80,7 +80,7 @@ places_are_those_of_the_paper(void **state)
     assert_true(l.tiny);
     layout_make(&v, 60, 15, 1, &l);
     assert_true(l.tiny);
-    assert_int_equal(l.activity.h, 0);
+    assert_int_equal(l.activity.y, l.prompt.y - 1); /* on the rule, drawn while it has the focus */
     assert_true(l.transcript.h > 0);
     apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\",\"command\":\"make\"}");
     layout_make(&v, 60, 15, 1, &l);
