@@ -27,9 +27,19 @@ canvas_init(struct canvas *c, int w, int h)
     canvas_resize(c, w, h);
 }
 
+static void
+drop_links(struct canvas *c)
+{
+    for (size_t i = 0; i < c->n_links; i++)
+        free(c->links[i].url);
+    c->n_links = 0;
+}
+
 void
 canvas_release(struct canvas *c)
 {
+    drop_links(c);
+    free(c->links);
     free(c->cells);
     *c = (struct canvas){0};
 }
@@ -55,6 +65,7 @@ canvas_clear(struct canvas *c)
     size_t n = (size_t)c->w * (size_t)c->h;
     for (size_t i = 0; i < n; i++)
         c->cells[i] = blank;
+    drop_links(c);
     c->cursor_x = c->cursor_y = -1;
 }
 
@@ -69,6 +80,7 @@ cell_blank(struct cell *cell)
 {
     memset(cell->text, 0, sizeof(cell->text));
     cell->width = 1;
+    cell->link = 0;
 }
 
 /* A write over one half of a wide cluster blanks the other half. */
@@ -327,6 +339,41 @@ canvas_style(struct canvas *c, struct rect r, enum style st)
     for (int y = seen.y; y < seen.y + seen.h; y++)
         for (int x = seen.x; x < seen.x + seen.w; x++)
             cell_at(c, x, y)->style = (uint8_t)st;
+}
+
+const char *
+canvas_link_url(const struct canvas *c, uint16_t id)
+{
+    for (size_t i = 0; id && i < c->n_links; i++)
+        if (c->links[i].id == id)
+            return c->links[i].url;
+    return NULL;
+}
+
+static bool
+is_address(struct str url)
+{
+    for (size_t i = 0; i < url.len; i++)
+        if (url.ptr[i] <= ' ' || url.ptr[i] >= 0x7f)
+            return false;
+    return url.len && url.len <= CANVAS_URL;
+}
+
+void
+canvas_link(struct canvas *c, struct rect r, struct str url)
+{
+    struct rect seen = canvas_clip(c, r);
+    uint16_t id = (uint16_t)(str_hash(url) | 1);
+    const char *known = canvas_link_url(c, id);
+    if (!is_address(url) || (known && !str_is(url, known)))
+        return;
+    if (!known) {
+        ARRAY_GROW(c->links, c->n_links, c->cap_links);
+        c->links[c->n_links++] = (struct canvas_link){id, str_dup(url)};
+    }
+    for (int y = seen.y; y < seen.y + seen.h; y++)
+        for (int x = seen.x; x < seen.x + seen.w; x++)
+            cell_at(c, x, y)->link = id;
 }
 
 void

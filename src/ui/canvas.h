@@ -22,6 +22,7 @@ struct cell {
     char text[CANVAS_BYTES]; /* "" is a blank; NUL to its end, so that cells can be compared as bytes */
     uint8_t width;           /* 1, 2, or 0 for the right half of a wide cluster */
     uint8_t style;           /* enum style */
+    uint16_t link;           /* 0: none; else of canvas_link_url */
 };
 struct rect {
     int x, y, w, h;
@@ -30,6 +31,11 @@ struct canvas {
     int w, h;
     struct cell *cells; /* h rows of w */
     int cursor_x, cursor_y; /* -1: hidden */
+    struct canvas_link {
+        uint16_t id; /* the same for the same address in every frame */
+        char *url;
+    } *links;
+    size_t n_links, cap_links;
 };
 void canvas_init(struct canvas *c, int w, int h);
 void canvas_release(struct canvas *c);
@@ -45,6 +51,10 @@ int canvas_textf(struct canvas *c, struct rect clip, int x, int y, enum style st
 void canvas_fill(struct canvas *c, struct rect r, enum style st, const char *grapheme);
 void canvas_box(struct canvas *c, struct rect r, enum style st, struct str title, bool ascii);
 void canvas_style(struct canvas *c, struct rect r, enum style st); /* restyles what stands there */
+/* What stands there leads to the address: printable ASCII, at most CANVAS_URL bytes; others are left out. */
+#define CANVAS_URL 2000
+void canvas_link(struct canvas *c, struct rect r, struct str url);
+const char *canvas_link_url(const struct canvas *c, uint16_t id); /* NULL: none */
 void canvas_cursor(struct canvas *c, int x, int y);
 /* The canvas as text, rows joined by newlines, trailing blanks cut: for goldens. */
 void canvas_dump(const struct canvas *c, struct buf *out);

@@ -33,9 +33,12 @@ static struct {
     SCREEN *screen;
     struct modes_wish wish;
     struct keydec dec;
-    struct canvas shown; /* what stands on the screen */
-    bool all;            /* the next draw repaints */
-    int cursor_shown;    /* -1: unknown */
+    bool links;            /* it knows hyperlinks */
+    struct canvas shown;   /* what stands on the screen */
+    unsigned char *relink; /* of its cells: drawn in this frame, and a link is there or was */
+    bool some_relink;
+    bool all;         /* the next draw repaints */
+    int cursor_shown; /* -1: unknown */
     int w, h;
 } term;
 
@@ -86,16 +89,19 @@ term_usable(struct err *err)
     int status = 0;
     const char *name = getenv("TERM");
     if (!name || !*name)
-        return err_set(err, ERR_UNSUPPORTED, "TERM is not set, so the terminal's kind is not known");
+        return err_set(err, ERR_UNSUPPORTED,
+                       "TERM is not set, so the terminal's kind is not known");
     if (strcmp(name, "dumb") == 0 || strcmp(name, "unknown") == 0)
-        return err_set(err, ERR_UNSUPPORTED, "the terminal '%s' (TERM) cannot place the cursor", name);
+        return err_set(err, ERR_UNSUPPORTED, "the terminal '%s' (TERM) cannot place the cursor",
+                       name);
     if (setupterm(name, STDOUT_FILENO, &status) != OK)
         return err_set(err, ERR_UNSUPPORTED,
                        "the terminal '%s' (TERM) is not described on this system", name);
     bool ok = capability("cup") != NULL;
     (void)del_curterm(cur_term);
     if (!ok)
-        return err_set(err, ERR_UNSUPPORTED, "the terminal '%s' (TERM) cannot place the cursor", name);
+        return err_set(err, ERR_UNSUPPORTED, "the terminal '%s' (TERM) cannot place the cursor",
+                       name);
     return true;
 }
 
@@ -129,6 +135,18 @@ make_wish(const struct term_options *o)
         .show_cursor = capability("cnorm"),
         .plain = capability("sgr0"),
     };
+}
+
+/* Terminals that do not know hyperlinks swallow them, but for old ones. YARE_HYPERLINKS=0 or 1 decides. */
+static bool
+knows_links(void)
+{
+    const char *wish = getenv("YARE_HYPERLINKS"), *name = getenv("TERM");
+    if (term.ascii || !term.wish.ansi)
+        return false;
+    if (wish && *wish)
+        return strcmp(wish, "0") != 0;
+    return term.wish.ask && (strncmp(name, "screen", 6) != 0 || getenv("TMUX"));
 }
 
 /* curses means to go to the other screen: let it, come back at once, make room below what stands here, and let curses
@@ -204,6 +222,7 @@ term_open(const struct term_options *o, struct err *err)
     term.cursor_shown = -1;
     keydec_init(&term.dec, o->esc_ms);
     make_wish(o);
+    term.links = knows_links();
     learn_keys();
     modes_arm(&term.wish);
     modes_catch_crashes();
@@ -260,6 +279,7 @@ term_close(void)
     die_set_hook(NULL);
     keydec_release(&term.dec);
     canvas_release(&term.shown);
+    free(term.relink);
     delscreen(term.screen);
     term.screen = NULL;
 }
@@ -410,6 +430,10 @@ put_row(const struct canvas *c, int y)
         if (!term.all && same_cell(&now[x], &was[x]))
             continue;
         some = true;
+        if (term.links && (now[x].link || was[x].link)) {
+            term.relink[(size_t)y * (size_t)c->w + (size_t)x] = 1;
+            term.some_relink = true;
+        }
         was[x] = now[x];
         if (now[x].width && x < COLS)
             term_style_cell(y, x, &now[x], term.ascii);
@@ -434,6 +458,51 @@ put_cursor(const struct canvas *c)
     return moved;
 }
 
+/* One run of cells of a row, as text inside its link; curses knows no links, so they go over what it has drawn. */
+static int
+put_link(const struct canvas *c, int x, int y, struct buf *out)
+{
+    const struct cell *row = &c->cells[(size_t)y * (size_t)c->w];
+    unsigned char *relink = &term.relink[(size_t)y * (size_t)c->w];
+    const char *url = canvas_link_url(c, row[x].link);
+    int end = x;
+    buf_addf(out, "\x1b[%d;%dH", y + 1, x + 1);
+    if (url)
+        buf_addf(out, "\x1b]8;;%s\x1b\\", url);
+    enum style st = ST_COUNT;
+    for (; end < c->w && relink[end] && row[end].link == row[x].link; end++) {
+        relink[end] = 0;
+        if (!row[end].width)
+            continue;
+        if (row[end].style != st)
+            term_style_sgr(st = (enum style)row[end].style, out);
+        buf_adds(out, row[end].text[0] ? row[end].text : " ");
+    }
+    if (url)
+        buf_adds(out, "\x1b]8;;\x1b\\");
+    return end;
+}
+
+static void
+put_links(const struct canvas *c)
+{
+    struct buf b;
+    if (!term.some_relink)
+        return;
+    term.some_relink = false;
+    buf_init(&b, (size_t)4 << 20);
+    buf_adds(&b, "\x1b"
+                 "7"); /* the cursor and the look that curses knows of */
+    for (int y = 0; y < c->h && y < LINES; y++)
+        for (int x = 0; x < c->w && x < COLS;)
+            x = term.relink[(size_t)y * (size_t)c->w + (size_t)x] ? put_link(c, x, y, &b) : x + 1;
+    buf_adds(&b, "\x1b"
+                 "8");
+    if (!buf_full(&b))
+        modes_write(buf_str(&b));
+    buf_release(&b);
+}
+
 void
 term_draw(const struct canvas *c)
 {
@@ -441,6 +510,8 @@ term_draw(const struct canvas *c)
         return;
     if (c->w != term.shown.w || c->h != term.shown.h || !term.shown.cells) {
         canvas_resize(&term.shown, c->w, c->h);
+        free(term.relink);
+        term.relink = xcalloc((size_t)c->w * (size_t)c->h + 1, 1);
         term.all = true;
     }
     bool changed = term.all;
@@ -455,6 +526,7 @@ term_draw(const struct canvas *c)
         modes_write(STR("\x1b[?2026h")); /* curses has sent all it had */
     (void)wnoutrefresh(stdscr);
     (void)doupdate();
+    put_links(c);
     if (bracket)
         modes_write(STR("\x1b[?2026l"));
     if (!term.entered) {

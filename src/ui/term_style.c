@@ -10,6 +10,7 @@
 
 static struct {
     int colors;
+    bool light;
     attr_t attrs[ST_COUNT];
     short pairs[ST_COUNT];
 } look;
@@ -52,6 +53,7 @@ curses_color(int color)
 void
 term_style_set(bool light)
 {
+    look.light = light;
     for (int st = 0; st < ST_COUNT; st++) {
         struct theme_style s = theme_style((enum style)st, light, look.colors);
         look.attrs[st] = curses_attrs(s.attrs);
@@ -62,6 +64,22 @@ term_style_set(bool light)
         if (init_extended_pair(pair, curses_color(s.color), -1) == OK)
             look.pairs[st] = pair;
     }
+}
+
+void
+term_style_sgr(enum style st, struct buf *out)
+{
+    static const struct {
+        int attr, code;
+    } codes[] = {{TA_BOLD, 1}, {TA_DIM, 2}, {TA_ITALIC, 3}, {TA_UNDERLINE, 4}, {TA_REVERSE, 7}};
+    struct theme_style s = theme_style(st, look.light, look.colors);
+    buf_adds(out, "\x1b[0");
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (s.attrs & codes[i].attr)
+            buf_addf(out, ";%d", codes[i].code);
+    if (s.color != THEME_DEFAULT && look.colors >= 8)
+        buf_addf(out, s.color < 8 ? ";3%d" : ";38;5;%d", s.color);
+    buf_addc(out, 'm');
 }
 
 /* What the locale cannot hold becomes a substitute of the same width. */

@@ -3,10 +3,13 @@
  * and term_style.c only. */
 #include <curses.h>
 
+#include "base/buf.h"
 #include "ui/canvas.h"
 
 /* Colours of this terminal, 0 without; call once after newterm. */
 int term_style_start(bool no_color);
 void term_style_set(bool light); /* (re)makes the pairs */
+/* What selects a role's look (SGR), for text that does not go through curses. */
+void term_style_sgr(enum style st, struct buf *out);
 /* Draws one cell at (y, x) of stdscr; the cell is not a continuation. */
 void term_style_cell(int y, int x, const struct cell *cell, bool ascii);

@@ -427,6 +427,7 @@ draw_items(struct transcript *t, const struct view *v, struct canvas *c, struct 
             if (line < gap)
                 continue;
             lines_draw(l, (size_t)(line - gap), c, r, 0, y + line);
+            link_draw(l, line - gap, c, r, y + line);
             search_draw(&t->search, l, line - gap, c, r, y + line);
             select_draw(t, (struct place){view_at(v, k)->no, line}, l, line - gap, c, r, y + line);
         }

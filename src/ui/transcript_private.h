@@ -65,6 +65,8 @@ void transcript_show(struct transcript *t, struct view *v, size_t i, int line);
 /* transcript_select.c */
 void select_draw(const struct transcript *t, struct place at, const struct lines *l, int line, struct canvas *c, struct rect r,
                  int y);
+/* transcript_link.c: what looks like an address in the line becomes a link */
+void link_draw(const struct lines *l, int line, struct canvas *c, struct rect r, int y);
 /* transcript_past.c: asks for a page; `then` is done when it is there. */
 void transcript_want(struct transcript *t, enum want want, int64_t index, enum then then, int arg);
 /* What the line below the transcript says of a search or of what is being read; nothing: "". */
@@ -74,5 +76,8 @@ void search_init(struct search *s);
 void search_release(struct search *s);
 void search_forget(struct search *s); /* no search any more */
 void search_take_hits(struct search *s, struct str json);
+/* The lines around line k that soft breaks join, as one text in `out`. (*from)[i], yours: where the text of line *ret_first + i
+ * begins in it; one more at the end. */
+struct str joined_line(const struct lines *l, size_t k, struct buf *out, size_t *ret_first, size_t **from);
 void search_draw(const struct search *s, const struct lines *l, int line, struct canvas *c,
                  struct rect r, int y);

@@ -83,9 +83,8 @@ item_holds(const struct item *it, struct str needle)
            holds(str_from(it->what), needle) || holds(str_from(it->summary), needle);
 }
 
-/* The lines around line k that soft breaks join, as one text. from[i]: where the text of line *ret_first + i begins in it. */
-static struct str
-logical_line(const struct lines *l, size_t k, struct buf *out, size_t *ret_first, size_t **from)
+struct str
+joined_line(const struct lines *l, size_t k, struct buf *out, size_t *ret_first, size_t **from)
 {
     size_t first = k, last = k;
     while (first > 0 && l->line[first].soft && k - first < 200)
@@ -115,7 +114,7 @@ begins_in(const struct lines *l, size_t k, struct str needle)
     if (!l->line[k].soft && (k + 1 >= l->n || !l->line[k + 1].soft))
         return holds(lines_text(l, k), needle);
     buf_init(&b, BUF_MAX);
-    struct str s = logical_line(l, k, &b, &first, &from);
+    struct str s = joined_line(l, k, &b, &first, &from);
     at = text_find_fold(s, needle, from[k - first], &len);
     bool yes = at != (size_t)-1 && at < from[k - first + 1];
     free(from);
@@ -239,7 +238,7 @@ search_draw(const struct search *s, const struct lines *l, int line, struct canv
     if (!s->needle.len)
         return;
     buf_init(&b, BUF_MAX);
-    struct str text = logical_line(l, k, &b, &first, &from);
+    struct str text = joined_line(l, k, &b, &first, &from);
     size_t a = from[k - first], end = from[k - first + 1];
     size_t lead = k > first ? l->line[k].lead : 0;
     int indent = text_width(str_sub(lines_text(l, k), 0, lead));

@@ -447,6 +447,64 @@ a_running_tool_says_its_last_line(void **state)
     assert_shows(&c, "    all");
 }
 
+/* A broken address leads to the whole of it from each of its rows, and is copied whole. */
+static void
+addresses_are_links(void **state)
+{
+    (void)state;
+    static const char url[] = "https://example.org/a/long/path/that/does/not/fit?q=1";
+    struct buf b;
+    canvas_resize(&c, 20, 10);
+    say(&v, "See https://example.org/a/long/path/that/does/not/fit?q=1, then go on.");
+    draw(false);
+    int cells = 0, rows = 0;
+    for (int y = 0; y < c.h; y++) {
+        int row = 0;
+        for (int x = 0; x < c.w; x++) {
+            uint16_t id = c.cells[y * c.w + x].link;
+            if (id)
+                assert_string_equal(canvas_link_url(&c, id), url);
+            row += id != 0;
+        }
+        cells += row;
+        rows += row > 0;
+    }
+    assert_int_equal(cells, strlen(url));
+    assert_true(rows >= 3);
+    press_to(0, 0, 19, 9);
+    buf_init(&b, BUF_MAX);
+    assert_true(transcript_selection(t, &v, &b));
+    assert_true(str_contains(buf_str(&b), str_from(url)));
+    buf_release(&b);
+    canvas_link(&c, (struct rect){0, 0, 3, 1}, STR("https://a.org/\x1b]0;x"));
+    assert_int_equal(c.cells[0].link, 0);
+}
+
+/* In any order of sizes, while text streams in, the screen ends as a fresh one of the same view is drawn. */
+static void
+resizes_leave_no_trace(void **state)
+{
+    (void)state;
+    unsigned seed = 41;
+    for (int i = 0; i < 100; i++) {
+        seed = seed * 1103515245u + 12345u;
+        static const char *const bits[] = {"word ", "long-word-that-breaks ", "\n\n", "```c\nint x;\n", "```\n\n", "- a\n", "日本 ", "# T\n"};
+        struct event *e = event_new(EV_BLOCK);
+        e->phase = PHASE_DELTA;
+        e->u.block.text = xstrdup(bits[(seed >> 10) % ARRAY_LEN(bits)]);
+        view_apply(&v, e);
+        canvas_resize(&c, 1 + (int)((seed >> 16) % 120), 1 + (int)((seed >> 24) % 50));
+        draw(false);
+        struct transcript *fresh = transcript_new();
+        struct canvas other;
+        canvas_init(&other, c.w, c.h);
+        transcript_draw(fresh, &v, &other, (struct rect){0, 0, c.w, c.h}, false, false);
+        assert_memory_equal(c.cells, other.cells, (size_t)c.w * (size_t)c.h * sizeof(*c.cells));
+        canvas_release(&other);
+        transcript_free(fresh);
+    }
+}
+
 int
 main(void)
 {
@@ -467,6 +525,8 @@ main(void)
         T(any_size_will_do),
         T(the_mouse_selects_what_was_written),
         T(a_click_opens_a_fold),
+        T(addresses_are_links),
+        T(resizes_leave_no_trace),
         T(a_running_tool_says_its_last_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
