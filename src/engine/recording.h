@@ -28,7 +28,8 @@ enum recording_kind {
 };
 struct recording_line {
     enum recording_kind kind;
-    int number; /* from 1 */
+    int number;     /* from 1, counted from where the reader began */
+    int64_t offset; /* in the file, of the line's first byte */
     struct event *event;
     struct str text; /* borrowed until the next read */
     struct err err;
@@ -39,11 +40,17 @@ struct recording_reader {
     size_t at;     /* in it */
     int64_t taken; /* bytes of the file behind the last line given */
     bool ended;
+    struct str
+        only; /* lines without this text, ASCII case aside, are passed over unread; borrowed; empty: all are read */
 };
 /* Error: no such file, not readable, or its first line shows that it is no recording. */
 bool recording_read_open(struct recording_reader *r, const char *path, struct err *err) MUST_CHECK;
+/* Goes on at the line that begins there. */
+bool recording_read_seek(struct recording_reader *r, int64_t offset, struct err *err) MUST_CHECK;
 void recording_read_close(struct recording_reader *r); /* also one that was never opened (zeroed) */
 /* The next line that is not empty; false: the end. */
 bool recording_read(struct recording_reader *r, struct recording_line *ret);
+/* Offset of needle in text, ASCII case aside; (size_t)-1: it is not there. */
+size_t recording_find(struct str text, struct str needle);
 /* The first line of a file as text: could it be a recording's? */
 bool recording_is_one(struct str first_line);

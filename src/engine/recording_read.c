@@ -1,8 +1,10 @@
 #include "engine/recording.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -96,9 +98,36 @@ next_line(struct recording_reader *r, struct str *ret, bool *ret_whole)
     return true;
 }
 
+size_t
+recording_find(struct str text, struct str needle)
+{
+    if (!needle.len)
+        return (size_t)-1;
+    const char both[] = {(char)tolower((unsigned char)needle.ptr[0]),
+                         (char)toupper((unsigned char)needle.ptr[0])};
+    for (size_t i = 0; i + needle.len <= text.len; i++)
+        if ((text.ptr[i] == both[0] || text.ptr[i] == both[1]) &&
+            strncasecmp(text.ptr + i, needle.ptr, needle.len) == 0)
+            return i;
+    return (size_t)-1;
+}
+
+/* Nearly every line is an event as event_write puts it: read once. */
+static bool
+judge_event(struct str s, struct recording_line *ret)
+{
+    if (!str_starts(s, "{\"event\":"))
+        return false;
+    ret->event = event_read(s, &ret->err);
+    ret->kind = ret->event ? RECORDING_EVENT : RECORDING_BAD;
+    return true;
+}
+
 static void
 judge(struct str s, struct recording_line *ret)
 {
+    if (judge_event(s, ret))
+        return;
     struct cJSON *tree = json_parse(s, &ret->err);
     ret->kind = RECORDING_BAD;
     if (tree && !json_is_object(tree))
@@ -121,7 +150,8 @@ recording_read(struct recording_reader *r, struct recording_line *ret)
     bool whole;
     while (next_line(r, &line, &whole)) {
         *ret = (struct recording_line){.number = r->number, .text = str_trim(line)};
-        if (!ret->text.len)
+        ret->offset = r->taken - (int64_t)line.len - whole;
+        if (!ret->text.len || (r->only.len && recording_find(line, r->only) == (size_t)-1))
             continue;
         if (!whole && !r->ended) {
             ret->kind = RECORDING_BAD;
@@ -175,6 +205,18 @@ recording_read_open(struct recording_reader *r, const char *path, struct err *er
         return true;
     recording_read_close(r);
     return false;
+}
+
+bool
+recording_read_seek(struct recording_reader *r, int64_t offset, struct err *err)
+{
+    if (lseek(r->fd, offset, SEEK_SET) < 0)
+        return err_sys(err, errno, "cannot read the recording");
+    buf_clear(&r->in);
+    r->at = 0;
+    r->taken = offset;
+    r->ended = false;
+    return true;
 }
 
 void

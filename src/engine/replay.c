@@ -123,6 +123,7 @@ fetch(struct engine *e)
             if (new_part || (double)l.event->wall_ms < r->at_ms)
                 r->at_ms = (double)l.event->wall_ms;
             r->next = l.event;
+            r->next_offset = l.offset;
             r->had_event = true;
             return;
         }
@@ -141,6 +142,17 @@ publish_session(struct engine *e, const struct event *ev)
 }
 
 static void
+note_place(struct replay *r, const struct event *ev)
+{
+    if (ev->kind == EV_SESSION && ev->u.session.cleared)
+        r->n_places = 0; /* another conversation from here on */
+    if (ev->place <= 0 || (r->n_places && ev->place <= r->places[r->n_places - 1].place))
+        return;
+    ARRAY_GROW(r->places, r->n_places, r->cap_places);
+    r->places[r->n_places++] = (struct replay_place){ev->place, r->next_offset};
+}
+
+static void
 play(struct engine *e)
 {
     struct replay *r = e->replay;
@@ -151,6 +163,7 @@ play(struct engine *e)
     r->played_to = r->in.taken; /* nothing was read past it */
     if ((double)ev->wall_ms > r->at_ms)
         r->at_ms = (double)ev->wall_ms;
+    note_place(r, ev);
     publish_session(e, ev);
     queue_push(e->out, ev);
 }
@@ -292,6 +305,7 @@ replay_free(struct replay *r)
     if (!r)
         return;
     event_free(r->next);
+    free(r->places);
     recording_read_close(&r->in);
     free(r->path);
     free(r);

@@ -9,6 +9,11 @@
 struct event;
 struct op;
 
+/* Where a message of the conversation begins in the file. */
+struct replay_place {
+    int64_t place, offset;
+};
+
 struct replay {
     struct recording_reader in;
     char *path;
@@ -19,6 +24,9 @@ struct replay {
     double at_ms;     /* how far the recording has been played, on its own clock (wall_ms) */
     int64_t since_us; /* monotonic: when at_ms was true */
     struct event *next;
+    int64_t next_offset;
+    struct replay_place *places; /* of what was played, rising */
+    size_t n_places, cap_places;
     int64_t events, bad;
     int64_t played_to; /* bytes of the file up to what was played last */
 };

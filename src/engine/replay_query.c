@@ -1,11 +1,10 @@
-/* Questions to a replay are answered from the recording, up to what was played: it is read again from its start, so nothing has to be
- * kept in memory. */
+/* Questions to a replay are answered from the recording, up to what was played: it is read again, so only where each message begins
+ * has to be kept in memory. */
 #include "engine/replay.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/json.h"
 #include "engine/event.h"
@@ -18,24 +17,25 @@
 /* False: enough was seen. */
 typedef bool (*visit_fn)(void *user, struct event *ev);
 
+/* The events from `offset` on; only: as the reader's. */
 static bool
-scan(const struct replay *r, visit_fn visit, void *user, struct err *err)
+scan(const struct replay *r, int64_t offset, struct str only, visit_fn visit, void *user,
+     struct err *err)
 {
     struct recording_reader in;
     struct recording_line l = {0};
     if (!recording_read_open(&in, r->path, err))
         return false;
-    bool more = true;
-    while (more && recording_read(&in, &l) && in.taken <= r->played_to) {
-        if (l.kind == RECORDING_EVENT)
+    bool ok = recording_read_seek(&in, offset, err), more = ok;
+    in.only = only;
+    while (more && recording_read(&in, &l)) {
+        more = in.taken <= r->played_to;
+        if (more && l.kind == RECORDING_EVENT)
             more = visit(user, l.event);
         event_free(l.event);
-        l.event = NULL;
     }
-    if (more)
-        event_free(l.event);
     recording_read_close(&in);
-    return true;
+    return ok;
 }
 
 /* ---- a page of the history ---- */
@@ -45,17 +45,6 @@ struct page {
     struct jw *w;
     struct buf line;
 };
-
-static bool
-count_place(void *user, struct event *ev)
-{
-    struct page *p = user;
-    if (ev->kind == EV_SESSION && ev->u.session.cleared)
-        p->total = 0; /* another conversation from here on */
-    if (ev->place > p->total)
-        p->total = ev->place;
-    return true;
-}
 
 /* As panes show what was before: whole, and at once. */
 static bool
@@ -80,7 +69,9 @@ static bool
 write_place(void *user, struct event *ev)
 {
     struct page *p = user;
-    if (ev->place <= p->from || ev->place > p->to || !mark_as_past(ev))
+    if (ev->place > p->to)
+        return false;
+    if (ev->place <= p->from || !mark_as_past(ev))
         return true;
     buf_clear(&p->line);
     event_write(ev, &p->line);
@@ -89,12 +80,25 @@ write_place(void *user, struct event *ev)
     return !buf_full(p->w->out);
 }
 
+/* Where the first message behind number `place` begins; -1: there is none. */
+static int64_t
+offset_behind(const struct replay *r, int64_t place)
+{
+    size_t lo = 0, hi = r->n_places;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (r->places[mid].place <= place)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < r->n_places ? r->places[lo].offset : -1;
+}
+
 static bool
 answer_history(const struct replay *r, struct str arg, struct jw *w, struct err *err)
 {
-    struct page p = {.w = w};
-    if (!scan(r, count_place, &p, err))
-        return false;
+    struct page p = {.w = w, .total = r->n_places ? r->places[r->n_places - 1].place : 0};
     char *text = str_dup(arg);
     p.to = arg.len ? strtoll(text, NULL, 10) : p.total;
     free(text);
@@ -106,7 +110,8 @@ answer_history(const struct replay *r, struct str arg, struct jw *w, struct err 
     jw_key(w, "events");
     jw_array(w);
     buf_init(&p.line, BUF_MAX);
-    bool ok = scan(r, write_place, &p, err);
+    int64_t offset = offset_behind(r, p.from);
+    bool ok = offset < 0 || scan(r, offset, STR(""), write_place, &p, err);
     buf_release(&p.line);
     jw_end(w);
     return ok;
@@ -120,19 +125,10 @@ struct find {
     int hits;
 };
 
-static size_t
-find_fold(struct str text, struct str want)
-{
-    for (size_t i = 0; want.len && i + want.len <= text.len; i++)
-        if (strncasecmp(text.ptr + i, want.ptr, want.len) == 0)
-            return i;
-    return (size_t)-1;
-}
-
 static bool
 look_in(struct find *f, const struct event *ev, const char *uuid, const char *role, struct str text)
 {
-    size_t at = find_fold(text, f->want);
+    size_t at = recording_find(text, f->want);
     if (at == (size_t)-1)
         return false;
     size_t from = at > EXCERPT_BEFORE ? at - EXCERPT_BEFORE : 0;
@@ -184,7 +180,11 @@ answer_search(const struct replay *r, struct str arg, struct jw *w, struct err *
     struct find f = {.want = arg, .w = w};
     jw_key(w, "hits");
     jw_array(w);
-    bool ok = scan(r, find_in, &f, err);
+    /* What stands in a line as it is was not changed by the quoting, so most lines need not be read. */
+    bool plain = true;
+    for (size_t i = 0; i < arg.len; i++)
+        plain = plain && (unsigned char)arg.ptr[i] >= ' ' && !strchr("\"\\", arg.ptr[i]);
+    bool ok = scan(r, 0, plain ? arg : STR(""), find_in, &f, err);
     jw_end(w);
     jw_kbool(w, "complete", ok && f.hits < HITS_MAX);
     return ok;
