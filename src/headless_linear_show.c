@@ -174,7 +174,8 @@ show_session(struct linear *l, const struct event *ev)
         if (l->o->replay)
             return;
         if (ev->u.session.offline)
-            linear_line(l, "No model is connected: the offline pilot answers. Type help.");
+            linear_line(l, "No model is connected: the offline pilot answers. Type help; yare tour "
+                           "shows you around.");
         linear_line(l, "/help lists the commands, !COMMAND runs one in the shell, Ctrl+C "
                        "interrupts, Ctrl+D ends.");
         if (!ev->u.session.trusted)

@@ -145,6 +145,27 @@ def a_recording_that_ends_in_a_turn_can_be_left():
     w.close()
 
 
+def a_long_recording_scrolls_and_is_searched():
+    w = World()
+    path = w.top + "/long.jsonl"
+    with open(path, "w") as f:
+        f.write('{"recording":"yare events","format":1}\n{"event":"session","id":"s","model":"m","trusted":true}\n')
+        for i in range(1, 4001):
+            f.write('{"event":"user","place":%d,"uuid":"u%d","text":"question %d"}\n' % (i, i, i))
+    s = Screen(w, 80, 24, ("replay", path, "--speed", "max"))
+    s.wait_for("4001 events")
+    s.keys("C-f")
+    s.type("question 77")
+    s.keys("Enter")
+    s.wait_for(r"> question 77\d? ")
+    s.keys("Home")
+    s.wait_for(r"> question 1 ")
+    s.keys("C-d")
+    check(s.exit_status() == 0, "exit status")
+    s.close()
+    w.close()
+
+
 def a_session_on_the_screen_is_recorded_with_its_sizes():
     w = World()
     path = w.top + "/r.jsonl"
@@ -167,4 +188,4 @@ def a_session_on_the_screen_is_recorded_with_its_sizes():
 if __name__ == "__main__":
     main(print_mode_records_and_adds_to_a_recording, another_file_is_left_alone, what_is_no_recording_is_an_error,
          no_secret_is_recorded, the_panes_show_what_was_recorded, pausing_speed_and_steps,
-         a_recording_that_ends_in_a_turn_can_be_left, a_session_on_the_screen_is_recorded_with_its_sizes)
+         a_long_recording_scrolls_and_is_searched, a_recording_that_ends_in_a_turn_can_be_left, a_session_on_the_screen_is_recorded_with_its_sizes)
