@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "model/openai_halves.h"
 #include "model/openai_text.h"
+#include "model/openai_usage.h"
 
 #define BYTES_PER_TOKEN 4
 
@@ -284,42 +285,12 @@ take_choice(struct openai_answer *a, const struct cJSON *choice, struct str raw)
 
 /* ---- usage ---- */
 
-static int64_t
-first_count(const struct cJSON *t, const char *const *paths, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = json_count(t, paths[i]);
-        if (v > 0)
-            return v;
-    }
-    return 0;
-}
-
 static void
 take_usage(struct openai_answer *a, const struct cJSON *t)
 {
-    static const char *const in[] = {"usage.prompt_tokens", "usage.input_tokens",
-                                     "x_groq.usage.prompt_tokens"};
-    static const char *const out[] = {"usage.completion_tokens", "usage.output_tokens",
-                                      "x_groq.usage.completion_tokens", "timings.predicted_n"};
-    static const char *const cached[] = {"usage.prompt_tokens_details.cached_tokens",
-                                         "usage.prompt_cache_hit_tokens",
-                                         "x_groq.usage.prompt_tokens_details.cached_tokens"};
-    int64_t prompt = first_count(t, in, ARRAY_LEN(in)),
-            read = first_count(t, cached, ARRAY_LEN(cached));
-    int64_t answer = first_count(t, out, ARRAY_LEN(out));
-    if (!prompt && json_count(t, "timings.prompt_n")) {
-        read = json_count(t, "timings.cache_n");
-        prompt = json_count(t, "timings.prompt_n") + read;
-    }
-    if (prompt) {
-        a->usage.cache_read = read < prompt ? read : prompt;
-        a->usage.input = prompt - a->usage.cache_read;
-    }
-    if (answer)
-        a->usage.output = answer;
+    bool counted = openai_usage_read(t, &a->usage);
     /* Behind the answer it comes alone; some count in every chunk. */
-    a->usage_last = prompt && a->next_index && !json_len(json_get(t, "choices"));
+    a->usage_last = counted && a->next_index && !json_len(json_get(t, "choices"));
 }
 
 /* What the server did not count is estimated, and said to be. A server's 0 is no count: there is no request without a token. */

@@ -105,6 +105,9 @@ write_image(struct jw *j, struct str type, struct str data)
 static void
 each_result_image(struct str raw, void (*f)(void *ctx, struct str type, struct str data), void *ctx)
 {
+    struct str member = json_raw_member(raw, "content");
+    if (!member.len || member.ptr[0] != '[')
+        return; /* plain text, as nearly always: no tree is made of it */
     struct cJSON *tree = json_parse(raw, NULL);
     const struct cJSON *content = json_get(tree, "content");
     for (const struct cJSON *p = json_is_array(content) ? json_first(content) : NULL; p;

@@ -55,6 +55,28 @@ blocks_are_assembled(void **state)
     stream_blocks_free(b);
 }
 
+/* What a block's end says of the input counts, whatever was shown before; a call that the answer's end cut off is no part of it. */
+static void
+ends_settle_the_input(void **state)
+{
+    (void)state;
+    struct stream_blocks *b = stream_blocks_new();
+    apply(b, DELTA_BLOCK_START, 0, BLOCK_TOOL_USE, "t1", "");
+    apply(b, DELTA_INPUT_JSON, 0, 0, "", "{\"a\":1}{\"a\":1}");
+    apply(b, DELTA_BLOCK_STOP, 0, 0, "", "{\"a\":1}");
+    assert_false(stream_blocks_at(b, 0)->bad_input);
+    assert_true(str_is(stream_blocks_at(b, 0)->input, "{\"a\":1}"));
+    apply(b, DELTA_BLOCK_START, 1, BLOCK_TOOL_USE, "t2", "");
+    apply(b, DELTA_INPUT_JSON, 1, 0, "", "{\"a\":2}");
+    const struct delta gone = {.kind = DELTA_BLOCK_STOP, .index = 1, .withdrawn = true};
+    stream_blocks_apply(b, &gone);
+    assert_int_not_equal(stream_blocks_at(b, 1)->kind, BLOCK_TOOL_USE);
+    struct message *m = stream_blocks_message(b, "m", false);
+    assert_int_equal(m->n_blocks, 1);
+    message_free(m);
+    stream_blocks_free(b);
+}
+
 static void
 errors_are_sorted(void **state)
 {
@@ -234,6 +256,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_assembled),
+        cmocka_unit_test(ends_settle_the_input),
         cmocka_unit_test(an_input_may_come_whole),
         cmocka_unit_test(thinking_is_kept_only_when_signed),
         cmocka_unit_test(answers_are_capped),
