@@ -6,7 +6,7 @@
 #include "tools/grep_find.h"
 
 /* A slice is what is searched between two looks at the cancel token. */
-enum { SHOWN_CHARS = 500, SLICE = 256 << 10, CANCEL_EACH = 256 };
+enum { SHOWN_CHARS = 500, SLICE = 256 << 10, CANCEL_EACH = 256, BEFORE_MATCH = 100 };
 
 /* In blocks that a byte counts to the end of, so that the compiler makes wide adds of it. */
 static int64_t
@@ -64,7 +64,7 @@ add_number(struct buf *out, int64_t number, char sep)
 }
 
 static void
-add_text(struct grep_text *f, int64_t number, char sep, struct str text)
+add_text(struct grep_text *f, int64_t number, char sep, struct str text, size_t whole)
 {
     struct buf *out = &f->hits->text;
     struct str head = text;
@@ -80,12 +80,14 @@ add_text(struct grep_text *f, int64_t number, char sep, struct str text)
     }
     if (f->o->line_numbers)
         add_number(out, number, sep);
+    if (text.len < whole)
+        buf_addf(out, "[%zu bytes ...] ", whole - text.len);
     if (f->ascii && !memchr(head.ptr ? head.ptr : "", '\0', head.len))
         buf_add_str(out, head);
     else
         tool_clean_text(out, head);
     if (head.len < text.len)
-        buf_addf(out, " [... line cut, %zu bytes in all]", text.len);
+        buf_addf(out, " [... line cut, %zu bytes in all]", whole);
     buf_addc(out, '\n');
     if (buf_full(out))
         buf_truncate(out, before); /* not half a line */
@@ -104,11 +106,25 @@ add_only_matching(struct grep_text *f, struct str line)
     while (at <= line.len && !f->done &&
            grep_match(f->w->matcher, line, at, f->ascii, &start, &end) == GREP_FOUND) {
         if (end > start)
-            add_text(f, f->next_no, ':', str_sub(line, start, end - start));
+            add_text(f, f->next_no, ':', str_sub(line, start, end - start), end - start);
         at = end > start ? end : tool_char_offset(str_sub(line, end, line.len), 1) + end;
         if (end == start && at >= line.len)
             break;
     }
+}
+
+/* A match far into a long line is shown with what is around it, not the start of the line. */
+static struct str
+from_match(struct grep_text *f, struct str line)
+{
+    size_t start, end;
+
+    if (line.len <= SHOWN_CHARS ||
+        grep_match(f->w->matcher, line, 0, f->ascii, &start, &end) != GREP_FOUND ||
+        start + BEFORE_MATCH <= SHOWN_CHARS)
+        return line;
+    start = tool_char_start(line, start - BEFORE_MATCH);
+    return str_sub(line, start, line.len);
 }
 
 /* Shows the line at next_at and steps past it. */
@@ -121,7 +137,7 @@ pass_line(struct grep_text *f, char sep)
     if (sep == ':' && f->o->only_matching)
         add_only_matching(f, line);
     else
-        add_text(f, f->next_no, sep, line);
+        add_text(f, f->next_no, sep, sep == ':' ? from_match(f, line) : line, line.len);
     f->next_at = end < f->s.len ? end + 1 : f->s.len;
     f->next_no++;
 }
@@ -167,7 +183,7 @@ show_span(struct grep_text *f, size_t start, size_t end)
         f->next_at = from;
     }
     if (end > start)
-        add_text(f, f->next_no, ':', str_sub(f->s, start, end - start));
+        add_text(f, f->next_no, ':', str_sub(f->s, start, end - start), end - start);
 }
 
 static void

@@ -271,6 +271,32 @@ test_large(void **state)
 }
 
 static void
+test_long_lines_show_the_match(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct buf text;
+
+    bench_init(&b);
+    buf_init(&text, BUF_MAX);
+    for (int i = 0; i < 1000; i++)
+        buf_adds(&text, "é");
+    buf_adds(&text, "needle");
+    for (int i = 0; i < 1000; i++)
+        buf_adds(&text, "y");
+    buf_adds(&text, "\nneedle");
+    bench_put(&b, "f", buf_str(&text));
+    const char *got = bench_run(&b, "Grep", CONTENT("needle", "f"));
+    assert_true(strncmp(got, "1:[1900 bytes ...] é", 20) == 0);
+    assert_has(got, "éneedley");
+    assert_has(got, "y [... line cut, 3006 bytes in all]\n2:needle");
+    assert_true(strlen(got) < 700);
+    assert_has(bench_run(&b, "Grep", CONTENT("^é", "f")), "1:éé");
+    buf_release(&text);
+    bench_release(&b);
+}
+
+static void
 test_pattern_errors_say_where(void **state)
 {
     (void)state;
@@ -294,6 +320,7 @@ main(void)
         cmocka_unit_test(test_same_files_as_glob),
         cmocka_unit_test(test_offset_beyond_and_group_marks),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_long_lines_show_the_match),
         cmocka_unit_test(test_pattern_errors_say_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
