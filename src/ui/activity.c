@@ -248,3 +248,17 @@ activity_draw(const struct view *v, struct canvas *c, struct rect r, bool strip,
         y += tree;
     }
 }
+
+int
+activity_place(const struct view *v, struct rect r, bool strip, bool focus, int selected, int y)
+{
+    if (strip)
+        return activity_at(v, focus ? selected : 0) ? (focus ? selected : 0) : -1;
+    int i = focus && selected > 0 ? first_shown(v, selected, r.h) : 0;
+    for (const struct activity *a; y >= 0 && (a = activity_at(v, i)) != NULL; i++) {
+        if (y < rows_of(a, r.h))
+            return i;
+        y -= rows_of(a, r.h);
+    }
+    return -1;
+}

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "ui/app_private.h"
+#include "ui/term.h"
 
 #define BEHIND_MS                                                                                  \
     10000 /* between two looks at what runs in the background, while nothing else goes on */
@@ -129,6 +130,29 @@ app_activity_key(struct app *a, int key)
         send_behind(a, at);
     else
         return act == ACT_ACT_LOG;
+    return true;
+}
+
+bool
+app_activity_press(struct app *a)
+{
+    struct layout l;
+    int x, y, w = a->canvas.w, h = a->canvas.h;
+    if (app_box_open(a))
+        return false;
+    layout_make(&a->view, w, h, 1, &l);
+    layout_make(&a->view, w, h, input_rows(&a->input, l.prompt.w), &l);
+    term_mouse(&x, &y);
+    struct rect r = l.activity;
+    if (l.tiny || x < r.x || x >= r.x + r.w || y < r.y || y >= r.y + r.h)
+        return false;
+    int place =
+        activity_place(&a->view, r, l.strip, a->focus == PANE_ACTIVITY, a->selected, y - r.y);
+    if (place < 0)
+        return true;
+    a->focus = PANE_ACTIVITY;
+    a->line = LINE_PROMPT;
+    select_row(a, place);
     return true;
 }
 

@@ -493,7 +493,8 @@ wheel_or_focus(struct app *a, int key)
     case YK_MOUSE_DOWN:
     case YK_MOUSE_DRAG:
     case YK_MOUSE_UP:
-        app_mouse(a, key);
+        if (!a->log.id && !(key == YK_MOUSE_DOWN && app_activity_press(a)))
+            app_mouse(a, key);
         return true;
     case YK_WHEEL_UP:
     case YK_WHEEL_DOWN:

@@ -168,6 +168,7 @@ void app_offers_release(struct app *a);
 void app_activity_init(struct app *a);
 void app_activity_release(struct app *a);
 bool app_activity_key(struct app *a, int key);
+bool app_activity_press(struct app *a);  /* the mouse: selects what it points at; false: not in the pane */
 void app_activity_leave(struct app *a);  /* another pane has the focus: nothing is selected */
 void app_activity_follow(struct app *a); /* the selection stays with its tool */
 void app_log_key(struct app *a, int key, struct str typed);

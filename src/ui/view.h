@@ -199,6 +199,8 @@ void activity_draw(const struct view *v, struct canvas *c, struct rect r, bool s
 /* The tool in place `shown` of the pane (running ones first, then those that wait, commands in the background, and what is over;
  * the newest first); NULL past the end. */
 const struct activity *activity_at(const struct view *v, int shown);
+/* The place of the tool that activity_draw shows in row y of r; -1: none. */
+int activity_place(const struct view *v, struct rect r, bool strip, bool focus, int selected, int y);
 void meters_draw(const struct view *v, struct canvas *c, struct rect r, bool tiny, bool ascii, int64_t now_ms);
 void todo_draw(const struct view *v, struct canvas *c, struct rect r, bool ascii);
 

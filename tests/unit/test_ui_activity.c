@@ -106,6 +106,11 @@ the_selected_one_is_seen(void **state)
         assert_shows(&c, want);
     }
     draw(false, true, 99, false);
+    struct rect r = {0, 0, c.w, c.h};
+    assert_int_equal(activity_place(&v, r, false, true, 0, 2), 2);
+    assert_int_equal(activity_place(&v, r, false, true, 29, c.h - 1), 29);
+    assert_int_equal(activity_place(&v, r, true, true, 7, 0), 7);
+    assert_int_equal(activity_place(&v, r, false, false, 0, -1), -1);
 }
 
 #define TASK "{\"event\":\"task\",\"json\":\"{\\\"task\\\":{\\\"id\\\":\\\"bash_1\\\",\\\"tool_use_id\\\":\\\"b\\\",\\\"name\\\":\\\"Bash\\\",\\\"what\\\":\\\"make\\\",\\\"state\\\":\\\"%s\\\",\\\"why\\\":\\\"%s\\\",\\\"bytes\\\":1000,\\\"elapsed_ms\\\":2000,\\\"last_line\\\":\\\"up\\\"},\\\"running\\\":1}\"}"
