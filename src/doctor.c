@@ -166,7 +166,7 @@ static void
 report_provider(struct report *r)
 {
     const char *why, *name = setup_provider(r->s, &why);
-    row("provider", "%s (by %s)", name, why);
+    row("provider", "%s (%s%s)", name, strcmp(why, SETUP_NOTHING) == 0 ? "" : "by ", why);
     check_provider(r, name);
     struct local_list l;
     local_find(getenv("YARE_LOCAL_SERVERS"), setup_env(r->s, "OLLAMA_HOST"), r->s->cancel, &l);
@@ -201,7 +201,7 @@ report_settings(struct report *r)
     const struct config_problem *list;
     const struct config_source *sources;
     size_t n = config_sources(r->s->config, &sources);
-    row("settings", "%s (first wins, lists join)", n ? "in this order" : "none found");
+    row("settings", "%s", n ? "in this order (the first wins, lists join)" : "none found");
     for (size_t i = 0; i < n; i++)
         row("", "%-8s %s", scope_name(sources[i].scope),
             sources[i].file[0] ? sources[i].file : "--settings");
