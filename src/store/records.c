@@ -161,7 +161,7 @@ records_next(struct records *l, struct str *ret, int64_t *ret_offset)
 {
     size_t looked = 0;
     for (;;) {
-        const char *start = l->window + l->at, *newline = NULL;
+        const char *start = l->window ? l->window + l->at : "", *newline = NULL;
         size_t left = l->len - l->at;
         if (left > looked)
             newline = memchr(start + looked, '\n', left - looked);
