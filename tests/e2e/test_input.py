@@ -226,6 +226,26 @@ def a_person_elsewhere_is_called_once():
         w.close()
 
 
+def the_theme_is_as_set():
+    """Dark and light by the setting, whatever the terminal says of itself."""
+    for theme, own, other in (("dark", b"38;5;80m", b"38;5;24m"), ("light", b"38;5;24m", b"38;5;80m")):
+        w = World()
+        folder = w.home + "/.config/yare"
+        os.makedirs(folder, exist_ok=True)
+        with open(folder + "/settings.json", "w") as f:
+            json.dump({"theme": theme}, f)
+        t = Terminal(w, {"COLORFGBG": "0;15" if theme == "dark" else "15;0"})
+        t.wait_for(rb"ctx")
+        t.wait_for(own)
+        settle(t)
+        before = len(t.out)
+        t.write(b"\x0c")
+        wait_until(lambda: t.take(0.05) == b"" and len(t.out) > before + 100, "the screen anew")
+        check(own in t.out[before:] and other not in t.out[before:], theme, "is drawn in the other's colours")
+        t.close()
+        w.close()
+
+
 def the_line_of_a_shell_command_stands_above_its_output():
     w = World()
     s = Screen(w, 80, 24, ["--provider", "offline"])
@@ -244,4 +264,4 @@ def the_line_of_a_shell_command_stands_above_its_output():
 
 main(a_megabyte_pasted, twenty_thousand_lines_pasted, a_paste_and_its_enter_in_one_read, keys_cut_in_pieces, long_prompt,
      the_cursor_stands_at_the_insertion, suspended_and_back_in_another_size, a_crash_leaves_the_terminal_as_found,
-     a_person_elsewhere_is_called_once, the_line_of_a_shell_command_stands_above_its_output)
+     a_person_elsewhere_is_called_once, the_theme_is_as_set, the_line_of_a_shell_command_stands_above_its_output)

@@ -92,6 +92,31 @@ ask(struct engine *e)
 }
 
 static void
+offer(struct engine *e)
+{
+    struct event *ev = event_new(EV_OFFER);
+    ev->u.offer.kind = xstrdup("provider");
+    ev->u.offer.text = xstrdup("a server answers nearby");
+    ev->u.offer.command = xstrdup("/connect nearby");
+    emit(e, ev);
+}
+
+static const char *
+answer_of(enum query_kind query)
+{
+    switch (query) {
+    case QUERY_MODELS:
+        return "{\"models\":[{\"id\":\"model-a\"},{\"id\":\"model-b\",\"current\":true},{\"id\":\"model-c\"}]}";
+    case QUERY_TRUST:
+        return "{\"held\":[{\"what\":\"allow rules\",\"file\":\".yare/settings.json\",\"items\":[\"Bash(make:*)\"]}]}";
+    case QUERY_STATE:
+        return "{\"turn\":12345,\"transitions\":[]}";
+    default:
+        return "{\"files\":[\"doc/spare.md\",\"src/parse.c\",\"src/lex.c\"]}";
+    }
+}
+
+static void
 submit(struct engine *e, const char *text)
 {
     struct event *ev = event_new(EV_USER);
@@ -109,6 +134,8 @@ submit(struct engine *e, const char *text)
         ask(e);
         return;
     }
+    if (strcmp(text, "offer") == 0)
+        offer(e);
     char *answer = xasprintf("you said: %.2000s", text);
     say_text(e, PHASE_START, NULL);
     if (strncmp(text, "stream ", 7) == 0) {
@@ -165,7 +192,7 @@ engine_post(struct engine *e, struct op *op)
         tell(e, "query", op->text);
         ev = event_new(EV_ANSWER);
         ev->seq = op->seq;
-        ev->u.answer.json = xstrdup("{\"files\":[\"doc/spare.md\",\"src/parse.c\",\"src/lex.c\"]}");
+        ev->u.answer.json = xstrdup(answer_of(op->query));
         emit(e, ev);
         break;
     case OP_TRUST:

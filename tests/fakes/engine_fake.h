@@ -6,6 +6,7 @@
  *   hold     starts a turn that ends when it is cancelled
  *   stream N sends N deltas
  *   ask      asks for permission and ends with the answer
+ *   offer    offers "/connect nearby", and answers
  *   else     answers "you said: TEXT"
  */
 #include <stdbool.h>

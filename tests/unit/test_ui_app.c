@@ -692,10 +692,126 @@ the_editor_writes_the_prompt(void **state)
     run_finish(&r);
 }
 
+static size_t
+times_told(const struct run *r, const char *line)
+{
+    size_t n = 0;
+    for (const char *s = buf_cstr(&r->log); (s = strstr(s, line)); s++)
+        n++;
+    return n;
+}
+
+/* Nothing is done unasked: an offer is a line until its key comes. */
+static void
+an_offer_waits_for_its_key(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child c = {0};
+    run_start(&r, &c);
+    keys(&r, "offer\r");
+    assert_true(shows(&r, "a server answers nearby"));
+    settle(&r);
+    keys(&r, "yes I type y and n\r");
+    assert_true(told(&r, "submit yes I type y and n\n"));
+    assert_int_equal(times_told(&r, "connect"), 0);
+    keys(&r, "\x1b"
+             "y");
+    assert_true(told(&r, "command /connect nearby\n"));
+    settle(&r);
+    keys(&r, "\x1b"
+             "y"); /* it is gone */
+    keys(&r, "offer\r");
+    assert_true(told(&r, "submit offer\n"));
+    settle(&r);
+    keys(&r, "\x1b"
+             "n");
+    settle(&r);
+    keys(&r, "\x1b"
+             "y");
+    settle(&r);
+    assert_int_equal(times_told(&r, "connect"), 1);
+    keys(&r, "\x04");
+    (void)run_end(&r);
+    run_finish(&r);
+}
+
+static void
+a_model_is_picked(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child c = {0};
+    run_start(&r, &c);
+    keys(&r, "half a prompt\x1b"
+             "p");
+    assert_true(shows(&r, "model-b"));
+    settle(&r);
+    keys(&r, "\x1b[B\r");
+    assert_true(told(&r, "command /model model-c\n"));
+    settle(&r);
+    keys(&r, "\r"); /* what was typed is still there */
+    assert_true(told(&r, "submit half a prompt\n"));
+    settle(&r);
+    keys(&r, "/model model-x\r"); /* with an argument it is the engine's */
+    assert_true(told(&r, "command /model model-x\n"));
+    keys(&r, "\x04");
+    (void)run_end(&r);
+    run_finish(&r);
+}
+
+static void
+an_open_page_follows_the_turns(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child c = {0};
+    run_start(&r, &c);
+    keys(&r, "hold\r");
+    assert_true(told(&r, "submit hold\n"));
+    keys(&r, "/state\r");
+    assert_true(shows(&r, "12345"));
+    settle(&r);
+    size_t before = times_told(&r, "query");
+    (void)kill(r.p.pid, SIGINT); /* the turn ends while the page stands */
+    assert_true(told(&r, "cancel user\n"));
+    settle(&r);
+    keys(&r, "qend\r");
+    assert_true(told(&r, "submit end\n"));
+    assert_true(times_told(&r, "query") > before);
+    settle(&r);
+    keys(&r, "\x04");
+    (void)run_end(&r);
+    run_finish(&r);
+}
+
+static void
+trust_shows_what_waits_for_it(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child c = {.untrusted = true};
+    run_start(&r, &c);
+    assert_true(shows(&r, "Bash(make:*)"));
+    settle(&r);
+    keys(&r, "n");
+    assert_true(shows(&r, "restricted"));
+    keys(&r, "y later\r");
+    assert_true(told(&r, "submit y later\n"));
+    assert_int_equal(times_told(&r, "trust"), 0);
+    keys(&r, "\x04");
+    (void)run_end(&r);
+    run_finish(&r);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_offer_waits_for_its_key),
+        cmocka_unit_test(a_model_is_picked),
+        cmocka_unit_test(an_open_page_follows_the_turns),
+        cmocka_unit_test(trust_shows_what_waits_for_it),
         cmocka_unit_test(a_prompt_is_sent_and_the_answer_left_behind),
         cmocka_unit_test(ctrl_c_interrupts_clears_and_quits),
         cmocka_unit_test(escape_interrupts),
