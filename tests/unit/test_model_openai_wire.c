@@ -240,31 +240,28 @@ other_forms(void **state)
 
 /* ---- failures ---- */
 
-#define STATUS(n, headers, body)                                                                   \
-    "{\"responses\":[[{\"status\":" n ",\"headers\":{" headers "},\"body\":" body "}]]}"
+#define STATUS(n, headers, body) "[{\"status\":" n ",\"headers\":{" headers "},\"body\":" body "}]"
 #define ERROR(type, message)                                                                       \
     "{\"error\":{\"type\":\"" type "\",\"message\":\"" message "\",\"code\":null}}"
 
 static const struct failure {
-    const char *script;
+    const char *response;
     enum err_code code;
     bool retryable;
     int after_ms; /* -1: more than a minute */
     const char *word, *kind;
 } failure_rows[] = {
-    {"{\"responses\":[[{\"text\":\"half\"},{\"cut\":true}]]}", ERR_NET, true, 0,
+    {"[{\"text\":\"half\"},{\"cut\":true}]", ERR_NET, true, 0, "middle of the answer", ""},
+    {"[{\"text\":\"half\"},{\"cut\":\"reset\"}]", ERR_NET, true, 0, "middle of the answer", ""},
+    {"[{\"tool_use\":{\"name\":\"Bash\",\"input\":{}}},{\"cut\":\"clean\"}]", ERR_NET, true, 0,
      "middle of the answer", ""},
-    {"{\"responses\":[[{\"text\":\"half\"},{\"cut\":\"reset\"}]]}", ERR_NET, true, 0,
-     "middle of the answer", ""},
-    {"{\"responses\":[[{\"tool_use\":{\"name\":\"Bash\",\"input\":{}}},{\"cut\":\"clean\"}]]}",
-     ERR_NET, true, 0, "middle of the answer", ""},
-    {"{\"responses\":[[{\"text\":\"half\"},{\"error\":{\"type\":\"overloaded_error\",\"message\":"
-     "\"busy now\"}}]]}",
-     ERR_HTTP, true, 0, "overloaded_error: busy now (request req_1)", "overloaded_error"},
-    {"{\"responses\":[[{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no\"}}]]}",
-     ERR_HTTP, false, 0, "no", "invalid_request_error"},
+    {"[{\"text\":\"half\"},{\"error\":{\"type\":\"overloaded_error\",\"message\":"
+     "\"busy now\"}}]",
+     ERR_HTTP, true, 0, "overloaded_error: busy now (request req_4)", "overloaded_error"},
+    {"[{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no\"}}]", ERR_HTTP, false, 0,
+     "no", "invalid_request_error"},
     {STATUS("401", "", ERROR("invalid_request_error", "Incorrect API key")), ERR_HTTP, false, 0,
-     "check the API key (request req_1)", "invalid_request_error"},
+     "check the API key (request req_6)", "invalid_request_error"},
     {STATUS("403", "", ERROR("x", "no access")), ERR_HTTP, false, 0, "no access", "x"},
     {STATUS("404", "", ERROR("x", "The model `m1` does not exist")), ERR_HTTP, false, 0,
      "check the model's name", "x"},
@@ -305,30 +302,42 @@ static const struct failure {
 };
 
 static void
+check_failure(struct model_provider *p, const struct failure *f, size_t i)
+{
+    char id[16];
+    struct message *m = say(ROLE_USER, "hello");
+    struct answer a = ask(p, &m, 1);
+    bool after =
+        f->after_ms < 0 ? a.err.retry_after_ms > 60000 : a.err.retry_after_ms == f->after_ms;
+    if (a.step != MODEL_FAILED || a.err.code != f->code || a.err.retryable != f->retryable ||
+        !after || !strstr(a.err.text, f->word) || strcmp(a.err.kind, f->kind) != 0)
+        fail_msg("row %zu: step %d, code %d, retryable %d, after %d, kind '%s': %s", i, (int)a.step,
+                 (int)a.err.code, a.err.retryable, a.err.retry_after_ms, a.err.kind, a.err.text);
+    assert_int_equal(complete_calls(a.blocks), 0);
+    snprintf(id, sizeof id, "req_%zu", i + 1);
+    assert_string_equal(a.request_id, id);
+    stream_blocks_free(a.blocks);
+    message_free(m);
+}
+
+static void
 failures(void **state)
 {
+    struct wire_server srv;
+    struct buf script;
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(failure_rows); i++) {
-        const struct failure *f = &failure_rows[i];
-        struct wire_server srv;
-        wire_server_start(&srv, f->script, "0");
-        struct message *m = say(ROLE_USER, "hello");
-        struct model_provider *p = provider(&srv);
-        struct answer a = ask(p, &m, 1);
-        bool after =
-            f->after_ms < 0 ? a.err.retry_after_ms > 60000 : a.err.retry_after_ms == f->after_ms;
-        if (a.step != MODEL_FAILED || a.err.code != f->code || a.err.retryable != f->retryable ||
-            !after || !strstr(a.err.text, f->word) || strcmp(a.err.kind, f->kind) != 0)
-            fail_msg("row %zu: step %d, code %d, retryable %d, after %d, kind '%s': %s", i,
-                     (int)a.step, (int)a.err.code, a.err.retryable, a.err.retry_after_ms,
-                     a.err.kind, a.err.text);
-        assert_int_equal(complete_calls(a.blocks), 0);
-        assert_string_equal(a.request_id, "req_1");
-        stream_blocks_free(a.blocks);
-        model_provider_free(p);
-        message_free(m);
-        wire_server_stop(&srv);
-    }
+    buf_init(&script, BUF_MAX);
+    buf_adds(&script, "{\"responses\":[");
+    for (size_t i = 0; i < ARRAY_LEN(failure_rows); i++)
+        buf_addf(&script, "%s%s", i ? "," : "", failure_rows[i].response);
+    buf_adds(&script, "]}");
+    wire_server_start(&srv, buf_cstr(&script), "0");
+    struct model_provider *p = provider(&srv);
+    for (size_t i = 0; i < ARRAY_LEN(failure_rows); i++)
+        check_failure(p, &failure_rows[i], i);
+    model_provider_free(p);
+    buf_release(&script);
+    wire_server_stop(&srv);
 }
 
 static void
