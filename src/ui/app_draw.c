@@ -69,7 +69,8 @@ draw_words(struct app *a, const struct layout *l, int64_t now)
         text_visible(&b, str_sub(first, 0, end == (size_t)-1 || end > 200 ? 200 : end));
         st = ST_DIM;
     } else if (a->line == LINE_PROMPT && input_is_shell(&a->input)) {
-        buf_adds(&b, a->canvas.w >= 60 ? "shell: runs as you, its output joins the conversation" : "shell command");
+        buf_adds(&b, a->canvas.w >= 60 ? "shell: runs as you, its output joins the conversation"
+                                       : "shell command");
     } else if (a->chord) {
         buf_adds(&b, "Ctrl+X ...");
         st = ST_DIM;
@@ -165,9 +166,9 @@ app_draw(struct app *a, int64_t now)
     if (a->log.id) {
         bool asks = a->view.n_asks > 0;
         log_view_draw(&a->log, &a->canvas, a->ascii,
-                      asks                         ? STR("a request waits: q closes this")
-                      : a->note_until_ms > now     ? str_from(a->note)
-                                                   : STR(""));
+                      asks                     ? STR("a request waits: q closes this")
+                      : a->note_until_ms > now ? str_from(a->note)
+                                               : STR(""));
     }
     if (a->page.type)
         page_draw(&a->page, &a->view, &a->canvas, a->ascii);
