@@ -231,6 +231,8 @@ receive(struct stream *s, int wake_fd, int timeout_ms, bool *ret_over, struct er
     enum http_step step = http_next(s->http, wake_fd, timeout_ms, &chunk, &http_err);
     switch (step) {
     case HTTP_DATA:
+        s->settle_at =
+            0; /* some give a reason with every chunk: it is silence that ends an answer */
         take_bytes(s, chunk);
         return MODEL_IDLE;
     case HTTP_IDLE:

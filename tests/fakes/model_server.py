@@ -39,6 +39,7 @@ The same steps serve chat completions: thinking as reasoning_content, a ping as 
 sends none.  The "last user message" of a row is there all that follows the last assistant message.  {"content_type": "..."} as a step
 changes the header of a stream.
 
+GET .../models lists the names of the script's "models", and is not logged.
 POST /v1/messages/count_tokens is answered with an estimate and not logged.
 """
 import argparse
@@ -512,7 +513,7 @@ class State:
         self.extension = extension and script.get("extension", True)
         self.log = open(log, "a")
         self.lock, self.n, self.before = threading.Lock(), 0, {}
-        self.answered = None
+        self.answered, self.models = None, script.get("models")
 
     @staticmethod
     def fits(row, body, chat):
@@ -596,6 +597,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def fail(self, n, status, kind, message):
         self.plain(n, status, {"type": "error", "error": {"type": kind, "message": message}})
+
+    def do_GET(self):
+        if self.path.split("?")[0].endswith("/models") and self.state.models is not None:
+            self.plain(0, 200, {"object": "list", "data": [{"id": m, "object": "model"} for m in self.state.models]})
+        else:
+            self.fail(0, 404, "not_found_error", "no such path: " + self.path)
 
     def do_POST(self):
         text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode("utf-8", "replace")

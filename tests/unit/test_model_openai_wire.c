@@ -11,6 +11,7 @@
 #include "base/http.h"
 #include "base/json.h"
 #include "model/provider.h"
+#include "model/server.h"
 #include "unit/wire_server.h"
 
 static const char tools[] =
@@ -340,6 +341,36 @@ failures(void **state)
     wire_server_stop(&srv);
 }
 
+/* A model that is not there: the ones that are, from what the server said of itself before. */
+static void
+models_are_named(void **state)
+{
+    struct wire_server srv;
+    struct err err = {0};
+    (void)state;
+    wire_server_start(
+        &srv,
+        "{\"models\":[\"qwen3:8b\",\"llama3.2\"],\"responses\":[[{\"status\":404,\"body\":{"
+        "\"error\":{\"message\":\"model 'm1' not found\",\"type\":\"api_error\"}}}]]}",
+        "0");
+    struct message *m = say(ROLE_USER, "hello");
+    struct model_provider *p = provider(&srv);
+    char *url = xasprintf("http://127.0.0.1:%d/v1", srv.port);
+    p->server = model_server_new(url, NULL);
+    if (!model_server_ask(p->server, NULL, 20000, &err))
+        fail_msg("%s", err.text);
+    struct answer a = ask(p, &m, 1);
+    assert_int_equal(a.step, MODEL_FAILED);
+    assert_int_equal(a.err.http, 404);
+    if (!strstr(a.err.text, "model 'm1' not found") || !strstr(a.err.text, "qwen3:8b, llama3.2"))
+        fail_msg("%s", a.err.text);
+    free(url);
+    stream_blocks_free(a.blocks);
+    model_provider_free(p);
+    message_free(m);
+    wire_server_stop(&srv);
+}
+
 static void
 nobody_listens(void **state)
 {
@@ -620,6 +651,7 @@ main(void)
                                        cmocka_unit_test(usage_is_estimated),
                                        cmocka_unit_test(other_forms),
                                        cmocka_unit_test(failures),
+                                       cmocka_unit_test(models_are_named),
                                        cmocka_unit_test(nobody_listens),
                                        cmocka_unit_test(waking),
                                        cmocka_unit_test(what_is_refused_is_left_out),
