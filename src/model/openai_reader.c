@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "model/openai_error.h"
 #include "model/openai_halves.h"
 #include "model/sse.h"
@@ -128,11 +129,21 @@ fail_cut(struct openai_reader *r)
     fail(r, &err);
 }
 
+/* Bytes that are no chunk: the beginning of JSON that is none, or trouble in plain words. */
 static void
 fail_words(struct openai_reader *r, struct str words)
 {
     struct err err = {0};
-    openai_error_words(words, r->request_id, &err);
+    if (words.ptr[0] == '{') {
+        struct buf shown;
+        buf_init(&shown, BUF_MAX);
+        text_visible(&shown, str_sub(words, 0, 200));
+        err_set(&err, ERR_PARSE, "the server sent an event that is no JSON: %s", buf_cstr(&shown));
+        err.retryable = true;
+        buf_release(&shown);
+    } else {
+        openai_error_words(words, r->request_id, &err);
+    }
     fail(r, &err);
 }
 
@@ -165,7 +176,7 @@ take_chunk(struct openai_reader *r, struct str event, struct str data)
             fail_words(r, data);
         return;
     }
-    if (json_is_str(tree)) {
+    if (json_is_str(tree) && json_value_str(tree).len) {
         fail_words(r, json_value_str(tree));
     } else if (openai_is_error(tree, event)) {
         struct err err = {0};
