@@ -39,7 +39,8 @@ enum query_kind {
      * messages from..to-1 as the replayed events that panes show them by (event_write's form). */
     QUERY_HISTORY,
     /* text: words that title or prompts hold, or "". {"sessions":[{"id","title","cwd","created_ms","last_ms","messages",
-     * "bytes","print","excerpt"}]}, newest first. */
+     * "bytes","print","excerpt"}],"complete":bool}, newest first; excerpt: of the prompt that holds the words. Only the newest
+     * 1,000 files are looked at, then complete is false. */
     QUERY_SESSIONS,
     /* {"mode","trusted","rules":[{"list","rule","scope","file","line","removable"}],"problems":[{"file","line","text"}]};
      * removable: `/permissions remove LIST RULE` takes it out of its file. */

@@ -545,8 +545,8 @@ test_instructions_too_large_are_told(void **state)
     scripted_reply(r.script);
     scripted_text(r.script, "hello");
     scripted_end(r.script, STOP_END_TURN);
-    char *file = fs_join(r.root, "CLAUDE.md"), *text = xcalloc(1, 70001);
-    memset(text, 'x', 70000);
+    char *file = fs_join(r.root, "CLAUDE.md"), *text = xcalloc(1, (4u << 20) + 2);
+    memset(text, 'x', (4u << 20) + 1);
     assert_true(fs_write_atomic(file, str_from(text), 0644, &err));
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "hi");
