@@ -89,8 +89,14 @@ def in_print_mode(wire):
 def screen_text(s):
     """The transcript full screen from its beginning, without what a clock or a price makes of it."""
     s.keys("C-o")
-    s.wait_gone("activity")
-    text = s.text()
+    # One capture that is whole: full width, and the same as the one before.
+    shots = ["", ""]
+
+    def settled():
+        shots[:] = [shots[1], s.text()]
+        return shots[0] == shots[1] and "\u252c" not in shots[1]
+    wait_until(settled, s.text)
+    text = shots[1]
     text = re.sub(r"yare-e2e-\w{8}", "yare-e2e-WORLD", text)
     text = re.sub(r"\b\d+(\.\d+)?\s?(ms|s)\b", "T", text.split("\u251c", 1)[0])
     return re.sub(r" +", " ", text)
