@@ -45,7 +45,8 @@ check_messages(struct conversation *t)
         message_free(again);
         message_free(m);
     }
-    conversation_hits_free(conversation_search(t, STR("e\""), 5, &n, &all), n);
+    struct conversation_hit *hits = conversation_search(t, STR("e\""), 5, &n, &all);
+    conversation_hits_free(hits, n); /* n is known only now */
 }
 
 int
