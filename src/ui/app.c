@@ -20,7 +20,8 @@
 #define KEYS_A_ROUND 512
 #define EVENTS_A_ROUND 256
 #define CLOSING_MS 5000
-#define ANSWER_LINES 40
+#define EXIT_LINES 40       /* of the last answer that stay on the normal screen ... */
+#define EXIT_LINES_MAX 1000 /* ... or as many as YARE_EXIT_LINES says */
 
 bool
 app_running(const struct app *a)
@@ -195,6 +196,7 @@ take_keys(struct app *a)
     }
     if (term_gone())
         take_signal(a, SIGHUP);
+    a->urgent = a->urgent || term_stale();
     return wait;
 }
 
@@ -308,16 +310,24 @@ loop(struct app *a)
     }
 }
 
-/* Where the last ANSWER_LINES rows of a text begin on a screen of this width. */
+static int
+exit_lines(void)
+{
+    const char *own = getenv("YARE_EXIT_LINES");
+    long n = own && *own ? strtol(own, NULL, 10) : EXIT_LINES;
+    return n < 0 ? 0 : n > EXIT_LINES_MAX ? EXIT_LINES_MAX : (int)n;
+}
+
+/* Where the last so many rows of a text begin on a screen of this width. */
 static size_t
-tail_start(struct str s, int width)
+tail_start(struct str s, int width, int lines)
 {
     size_t from = s.len, row = 0;
     for (int rows = 1; from > 0; from--) {
         unsigned char c = (unsigned char)s.ptr[from - 1];
         row = c == '\n' ? 0 : row + ((c & 0xC0) != 0x80);
         bool full = width > 0 && row > (size_t)width;
-        if ((c == '\n' || full) && ++rows > ANSWER_LINES)
+        if ((c == '\n' || full) && ++rows > lines)
             break;
         if (full)
             row = 1;
@@ -333,8 +343,8 @@ say_goodbye(const struct app *a)
 {
     struct buf b;
     buf_init(&b, (size_t)1 << 20);
-    struct str answer = str_trim(str_from(a->view.last_answer));
-    size_t from = tail_start(answer, a->canvas.w);
+    struct str answer = exit_lines() ? str_trim(str_from(a->view.last_answer)) : STR("");
+    size_t from = tail_start(answer, a->canvas.w, exit_lines());
     if (answer.len) {
         if (from)
             buf_adds(&b, "[...]\n");

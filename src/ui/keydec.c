@@ -261,6 +261,10 @@ csi_key(struct keydec *d, struct str body, char final)
         int key = tilde_key(p.v[0]);
         return key < 0 ? -1 : key | mods;
     }
+    if (final == 'R' && p.v[0] == 1 && (p.v[1] == 2 || p.v[1] == 3)) {
+        d->ambiguous = p.v[1] - 1;
+        return -1;
+    }
     if (final == 'I' || final == 'O')
         return final == 'I' ? YK_FOCUS_IN : YK_FOCUS_OUT;
     int key = letter_key(final);

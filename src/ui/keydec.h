@@ -36,6 +36,7 @@ struct keydec {
     /* answers of the terminal */
     bool sync_update;   /* it has mode 2026 */
     enum keydec_background background;
+    int ambiguous;          /* columns of a character of ambiguous width, asked for at the top left corner; 0: not said */
 };
 void keydec_init(struct keydec *d, int esc_ms); /* 0: KEYDEC_ESC_MS */
 void keydec_release(struct keydec *d);

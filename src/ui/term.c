@@ -33,6 +33,7 @@ static struct {
     SCREEN *screen;
     struct modes_wish wish;
     struct keydec dec;
+    bool wide;             /* characters of ambiguous width take two columns */
     bool links;            /* it knows hyperlinks */
     struct canvas shown;   /* what stands on the screen */
     unsigned char *relink; /* of its cells: drawn in this frame, and a link is there or was */
@@ -223,6 +224,9 @@ term_open(const struct term_options *o, struct err *err)
     keydec_init(&term.dec, o->esc_ms);
     make_wish(o);
     term.links = knows_links();
+    const char *width = getenv("YARE_AMBIGUOUS_WIDTH");
+    term.wide = width && strcmp(width, "2") == 0;
+    term_style_wide(term.wide);
     learn_keys();
     modes_arm(&term.wish);
     modes_catch_crashes();
@@ -354,10 +358,42 @@ use_theme(bool light)
     term.all = true;
 }
 
+static void
+use_wide(bool wide)
+{
+    if (wide == term.wide)
+        return;
+    term.wide = wide;
+    term_style_wide(wide);
+    term_redraw();
+}
+
+/* How wide is what the width of depends on the terminal? The corner of the frame is drawn once more, and the cursor says. */
+static void
+ask_width(void)
+{
+    struct buf b;
+    const char *own = getenv("YARE_AMBIGUOUS_WIDTH");
+    const struct cell *corner = term.shown.cells;
+    if (term.ascii || !term.wish.ask || (own && *own) || !corner || strcmp(corner->text, "┌") != 0)
+        return;
+    buf_init(&b, 256);
+    buf_adds(&b, "\x1b"
+                 "7\x1b[1;1H");
+    term_style_sgr((enum style)corner->style, &b);
+    buf_adds(&b, "┌\x1b[6n\x1b"
+                 "8");
+    modes_write(buf_str(&b));
+    buf_release(&b);
+}
+
 /* The terminal's answer may change what the picture should look like. */
 static void
 follow_answers(void)
 {
+    if (term.dec.ambiguous)
+        use_wide(term.dec.ambiguous == 2);
+    term.dec.ambiguous = 0;
     if (term.dec.background == BACKGROUND_UNKNOWN)
         return;
     term.found_light = term.dec.background == BACKGROUND_LIGHT;
@@ -532,6 +568,7 @@ term_draw(const struct canvas *c)
     if (!term.entered) {
         term.entered = true;
         modes_enter(&term.wish);
+        ask_width();
     }
 }
 
@@ -540,6 +577,12 @@ term_redraw(void)
 {
     term.all = true;
     (void)clearok(curscr, TRUE);
+}
+
+bool
+term_stale(void)
+{
+    return term.all;
 }
 
 void

@@ -38,6 +38,7 @@ bool term_resized(void);    /* after SIGWINCH: takes the new size */
 /* Puts the canvas on the screen: only what differs, inside synchronized-update brackets where the terminal has them. */
 void term_draw(const struct canvas *c);
 void term_redraw(void);     /* next draw repaints all */
+bool term_stale(void);      /* so it does: the terminal has said how it should look */
 void term_bell(void);
 /* A desktop notification (OSC 9) with a text of ours, printable ASCII. */
 void term_notify(const char *text);

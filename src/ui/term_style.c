@@ -7,10 +7,11 @@
 #include "ui/theme.h"
 
 #define CP_VS16 0xFE0F
+#define CP_ZWJ 0x200D
 
 static struct {
     int colors;
-    bool light;
+    bool light, wide;
     attr_t attrs[ST_COUNT];
     short pairs[ST_COUNT];
 } look;
@@ -82,6 +83,12 @@ term_style_sgr(enum style st, struct buf *out)
     buf_addc(out, 'm');
 }
 
+void
+term_style_wide(bool wide)
+{
+    look.wide = wide;
+}
+
 /* What the locale cannot hold becomes a substitute of the same width. */
 static size_t
 cell_wide(const struct cell *cell, bool ascii, wchar_t out[CCHARW_MAX + 1])
@@ -91,6 +98,11 @@ cell_wide(const struct cell *cell, bool ascii, wchar_t out[CCHARW_MAX + 1])
     if (s.len && (unsigned char)s.ptr[0] >= 0x80 && ascii) {
         for (const char *p = theme_ascii(cell->text, cell->width); *p && n < 2; p++)
             out[n++] = (wchar_t)*p;
+        return n;
+    }
+    if (look.wide && s.len && (unsigned char)s.ptr[0] >= 0x80 && cell->width == 1 &&
+        theme_ascii(cell->text, 1)[0] != '?') {
+        out[n++] = (wchar_t)theme_ascii(cell->text, 1)[0];
         return n;
     }
     for (size_t off = 0; off < s.len && n < CCHARW_MAX;) {
@@ -105,6 +117,8 @@ cell_wide(const struct cell *cell, bool ascii, wchar_t out[CCHARW_MAX + 1])
         }
         out[n++] = (wchar_t)cp;
     }
+    while (n > 1 && out[n - 1] == CP_ZWJ)
+        n--; /* else the terminal joins what comes next to it */
     if (!n)
         out[n++] = L' ';
     return n;

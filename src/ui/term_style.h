@@ -9,6 +9,8 @@
 /* Colours of this terminal, 0 without; call once after newterm. */
 int term_style_start(bool no_color);
 void term_style_set(bool light); /* (re)makes the pairs */
+/* Characters of ambiguous width take two columns here: those that have an ASCII look (borders, marks, quotes) are shown by it. */
+void term_style_wide(bool wide);
 /* What selects a role's look (SGR), for text that does not go through curses. */
 void term_style_sgr(enum style st, struct buf *out);
 /* Draws one cell at (y, x) of stdscr; the cell is not a continuation. */

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import termios
 import time
+import unicodedata
 
 from harness import LIMIT, Screen, Server, World, YARE, check, main, wait_until
 
@@ -253,6 +254,43 @@ def no_mouse_and_its_toggle():
     w.close()
 
 
+def columns(text):
+    """As the terminal of the test counts them."""
+    return sum(0 if unicodedata.combining(c) or c in "\ufe0f\u200d" else
+               2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def the_border_stays_where_it_is():
+    w = World()
+    odd = ["plain", "\u65e5\u672c\u8a9e", "e\u0301 combined", "\U0001f600 face", "\U0001f468\u200d\U0001f469\u200d\U0001f467 family",
+           "\u00b1 \u00a7 \u25cf \u2460 ambiguous", "\u0e01\u0e33 thai", "\u202ebidi\u202c"]
+    server = Server(w, {"responses": [[{"text": "\n\n".join(odd) + "\n\nThe end."}]]})
+    s = Screen(w, 120, 36, env=server.env)
+    s.wait_for("ctx|default")
+    s.say("go")
+    s.wait_for(r"The end\.")
+    rows = s.text().split("\n")[1:24]
+    borders = {columns(line[:line.index("\u2502", 1)]) for line in rows if "\u2502" in line[1:]}
+    check(len(borders) == 1, "the border stands at", borders, "\n".join(rows))
+    s.close()
+    server.close()
+    w.close()
+
+
+def a_terminal_where_borders_are_wide():
+    w = World()
+    t = Terminal(w, {}, ("--provider", "offline"))
+    t.wait_for(rb"\x1b\[6n")
+    t.take(0.2)
+    before = len(t.out)
+    t.write(b"\x1b[1;3R")
+    t.wait_for(rb"\+-+")
+    t.take(0.3)
+    check("\u2502".encode() not in t.out[before:], "a wide border")
+    t.close()
+    w.close()
+
+
 def without_the_other_screen():
     w = World()
     server = Server(w, {"responses": [[{"text": "What the model said last."}]]})
@@ -272,4 +310,4 @@ def without_the_other_screen():
 
 main(a_stream_neither_flickers_nor_costs, every_line_comes_back_once, scrolled_up_nothing_moves, other_terms_scroll,
      shrinking_mangles_nothing, random_resizes_end_in_the_same_screen, search_marks_and_counts, links_and_scrollback,
-     no_mouse_and_its_toggle, without_the_other_screen)
+     no_mouse_and_its_toggle, the_border_stays_where_it_is, a_terminal_where_borders_are_wide, without_the_other_screen)

@@ -158,6 +158,10 @@ swallows_what_is_no_key(void **state)
     assert_int_equal(dec.background, BACKGROUND_DARK);
     one_key("\x1b]11;rgb:ffff/ffff/dddd\a", -1);
     assert_int_equal(dec.background, BACKGROUND_LIGHT);
+    one_key("\x1b[1;3R", -1);
+    assert_int_equal(dec.ambiguous, 2);
+    one_key("\x1b[1;2R", -1);
+    assert_int_equal(dec.ambiguous, 1);
     one_key("\x1b[?2026;0$y", -1);
     assert_false(dec.sync_update);
 }
