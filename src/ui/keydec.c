@@ -1,10 +1,10 @@
 #include "ui/keydec.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "ui/keydec_private.h"
 #include "ui/keys.h"
 
 #define SEQUENCE_MAX 4096     /* an answer longer than this is thrown away in parts */
@@ -86,14 +86,6 @@ nothing_found(size_t used)
 
 static const struct found more_needed = {LOOK_MORE, 0, 0};
 
-/* The parameter's bits: 1 shift, 2 alt, 4 ctrl, 8 super, 32 meta. */
-static int
-modifiers(int param)
-{
-    int bits = param > 0 ? param - 1 : 0;
-    return (bits & 1 ? KM_SHIFT : 0) | (bits & (2 | 32) ? KM_ALT : 0) | (bits & 4 ? KM_CTRL : 0);
-}
-
 static int
 control_key(unsigned char b)
 {
@@ -112,165 +104,6 @@ control_key(unsigned char b)
     }
 }
 
-/* A key by its code point, as CSI u and modifyOtherKeys give it. */
-static int
-code_key(int code, int mods)
-{
-    switch (code) {
-    case 13:
-    case 57414: /* keypad Enter */
-        return YK_ENTER | mods;
-    case 9:
-        return mods & KM_SHIFT ? YK_BACKTAB : YK_TAB | mods;
-    case 27:
-        return YK_ESC | mods;
-    case 8:
-    case 127:
-        return YK_BACKSPACE | mods;
-    default:
-        break;
-    }
-    if (code < 32 || code > 0x10FFFF || (code >= 57344 && code <= 63743))
-        return -1;
-    if (mods & KM_CTRL && code >= 'A' && code <= 'Z')
-        code += 'a' - 'A';
-    /* Shift is part of a printable character already */
-    return code | (mods & ~KM_SHIFT);
-}
-
-static int
-letter_key(char final)
-{
-    switch (final) {
-    case 'A':
-        return YK_UP;
-    case 'B':
-        return YK_DOWN;
-    case 'C':
-        return YK_RIGHT;
-    case 'D':
-        return YK_LEFT;
-    case 'H':
-        return YK_HOME;
-    case 'F':
-        return YK_END;
-    case 'M':
-        return YK_ENTER; /* SS3 keypad */
-    case 'P':
-        return YK_F1;
-    case 'Z':
-        return YK_BACKTAB;
-    default:
-        return -1;
-    }
-}
-
-static int
-tilde_key(int n)
-{
-    switch (n) {
-    case 1:
-    case 7:
-        return YK_HOME;
-    case 4:
-    case 8:
-        return YK_END;
-    case 3:
-        return YK_DELETE;
-    case 5:
-        return YK_PGUP;
-    case 6:
-        return YK_PGDN;
-    case 11:
-        return YK_F1;
-    default:
-        return -1;
-    }
-}
-
-/* The parameters of a control sequence: "27;5;13" and "97:65;2:1". */
-struct params {
-    int v[4];
-    int sub[4]; /* the first sub-parameter after ':', -1: none */
-    size_t n;
-};
-
-static void
-params_read(struct params *p, struct str s)
-{
-    *p = (struct params){.sub = {-1, -1, -1, -1}};
-    bool sub = false;
-    for (size_t i = 0; i < s.len && p->n < ARRAY_LEN(p->v); i++) {
-        int *at = sub ? &p->sub[p->n] : &p->v[p->n];
-        if (s.ptr[i] == ';') {
-            p->n++;
-            sub = false;
-        } else if (s.ptr[i] == ':') {
-            if (!sub)
-                p->sub[p->n] = 0;
-            sub = true;
-        } else if (s.ptr[i] >= '0' && s.ptr[i] <= '9' && *at < INT_MAX / 16) {
-            *at = (*at < 0 ? 0 : *at) * 10 + (s.ptr[i] - '0');
-        }
-    }
-    if (p->n < ARRAY_LEN(p->v))
-        p->n++;
-}
-
-static int
-mouse_key(struct keydec *d, const struct params *p, bool released)
-{
-    if (!(p->v[0] & 64)) { /* the left button without modifiers; the others are the terminal's */
-        d->mouse_x = p->v[1] - 1;
-        d->mouse_y = p->v[2] - 1;
-        if (p->v[0] & ~32)
-            return -1;
-        return released ? YK_MOUSE_UP : p->v[0] & 32 ? YK_MOUSE_DRAG : YK_MOUSE_DOWN;
-    }
-    return (p->v[0] & 1) ? YK_WHEEL_DOWN : YK_WHEEL_UP;
-}
-
-/* "?2026;2$y": modes 1 to 3 can be set; 0 is unknown, 4 fixed off. */
-static void
-take_mode_report(struct keydec *d, const struct params *p)
-{
-    if (p->v[0] == 2026 && p->n >= 2)
-        d->sync_update = p->v[1] >= 1 && p->v[1] <= 3;
-}
-
-static int
-csi_key(struct keydec *d, struct str body, char final)
-{
-    struct params p;
-    char kind = body.len ? body.ptr[0] : '\0';
-    bool marked = kind == '?' || kind == '<' || kind == '>' || kind == '=';
-    params_read(&p, marked ? str_sub(body, 1, body.len) : body);
-    if (marked) {
-        if (kind == '?' && final == 'y')
-            take_mode_report(d, &p);
-        return kind == '<' && (final == 'M' || final == 'm') ? mouse_key(d, &p, final == 'm') : -1;
-    }
-    if (p.sub[1] == 3)
-        return -1; /* a key was let go */
-    int mods = modifiers(p.v[1]);
-    if (final == 'u')
-        return code_key(p.v[0], mods);
-    if (final == '~') {
-        if (p.v[0] == 27)
-            return code_key(p.v[2], mods);
-        int key = tilde_key(p.v[0]);
-        return key < 0 ? -1 : key | mods;
-    }
-    if (final == 'R' && p.v[0] == 1 && (p.v[1] == 2 || p.v[1] == 3)) {
-        d->ambiguous = p.v[1] - 1;
-        return -1;
-    }
-    if (final == 'I' || final == 'O')
-        return final == 'I' ? YK_FOCUS_IN : YK_FOCUS_OUT;
-    int key = letter_key(final);
-    return key < 0 || key == YK_BACKTAB ? key : key | mods;
-}
-
 static struct found
 look_csi(struct keydec *d, struct str s)
 {
@@ -286,7 +119,7 @@ look_csi(struct keydec *d, struct str s)
             struct str body = str_sub(s, 2, i - 2);
             if (b == '~' && str_is(body, "200"))
                 return key_found(YK_PASTE, i + 1);
-            int key = csi_key(d, body, (char)b);
+            int key = keydec_csi(d, body, (char)b);
             return key < 0 ? nothing_found(i + 1) : key_found(key, i + 1);
         }
         if (b < 0x20 || b >= 0x7f) /* broken off: drop it, look at what broke it */
@@ -306,44 +139,11 @@ look_ss3(struct str s)
         param = param * 10 + (s.ptr[i] - '0');
     if (i == s.len)
         return more_needed;
-    int key = letter_key(s.ptr[i]);
+    int key = keydec_letter(s.ptr[i]);
     if (key >= 0)
-        return key_found(key == YK_BACKTAB ? key : key | modifiers(param), i + 1);
+        return key_found(key == YK_BACKTAB ? key : key | keydec_modifiers(param), i + 1);
     bool known = s.ptr[i] >= '@' && s.ptr[i] <= '~';
     return nothing_found(known ? i + 1 : i);
-}
-
-static int
-hex_channel(struct str s)
-{
-    int v = 0;
-    for (size_t i = 0; i < s.len && i < 2; i++) {
-        char c = s.ptr[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
-        if (digit < 0)
-            return -1;
-        v = v * 16 + digit;
-    }
-    return s.len == 1 ? v * 17 : v;
-}
-
-/* "11;rgb:1e1e/1e1e/2e2e": the background. */
-static void
-take_background(struct keydec *d, struct str body)
-{
-    if (!str_starts(body, "11;rgb:"))
-        return;
-    struct str rest = str_sub(body, 7, body.len), part;
-    int rgb[3] = {0};
-    for (int i = 0; i < 3; i++) {
-        if (!str_split(&rest, '/', &part) || (rgb[i] = hex_channel(part)) < 0)
-            return;
-    }
-    int luma = (rgb[0] * 299 + rgb[1] * 587 + rgb[2] * 114) / 1000;
-    d->background = luma >= 128 ? BACKGROUND_LIGHT : BACKGROUND_DARK;
 }
 
 /* OSC, DCS, APC, PM: up to BEL or ST. */
@@ -354,7 +154,7 @@ look_string(struct keydec *d, struct str s)
         bool st = s.ptr[i] == '\x1b' && i + 1 < s.len && s.ptr[i + 1] == '\\';
         if (s.ptr[i] == '\a' || st) {
             if (s.ptr[1] == ']')
-                take_background(d, str_sub(s, 2, i - 2));
+                keydec_string(d, str_sub(s, 2, i - 2));
             return nothing_found(i + (st ? 2 : 1));
         }
         if (i >= SEQUENCE_MAX || (s.ptr[i] == '\x1b' && i + 1 < s.len))

@@ -2,8 +2,8 @@
 /*
  * The terminal: modes (alternate screen, bracketed paste, mouse, keyboard protocols), colours, keys and the drawing. Only the
  * files term*.c include curses: term.c opens, reads and closes, term_draw.c puts pictures up, term_style.c knows the colours,
- * term_modes.c what curses does not know, term_say.c bell and clipboard. There is one terminal, so there is no handle; before
- * term_open and after term_close every call does nothing. Belongs to the UI thread, except term_emergency.
+ * term_modes.c what curses does not know, term_say.c bell and clipboard. There is one terminal, so there is no handle; while
+ * it is not open, what draws or speaks does nothing. Belongs to the UI thread, except term_emergency.
  *
  *     if (!term_open(&(struct term_options){.esc_ms = 75}, &err)) ...
  *     for (;;) { poll(term_fd()); while ((key = term_key(&paste, &wait)) >= 0) ...; term_draw(&canvas); }

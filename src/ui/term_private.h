@@ -11,7 +11,7 @@
 #include "ui/term_style.h"
 
 struct ui_term {
-    bool open, entered, gone, ascii, alt_screen;
+    bool open, entered, gone, ascii;
     bool light, found_light; /* the theme in use, and what the terminal said of itself */
     int wanted;              /* by the person: 0 neither, 1 dark, 2 light */
     int colors;
