@@ -41,7 +41,7 @@ void mdstream_release(struct mdstream *m); /* as after mdstream_init */
  * top-level fence is open its lines have the colours that the code up to each of them gives; when it closes, those of the whole. */
 void mdstream_update(struct mdstream *m, struct lines *lines, struct str text, const struct md_options *o);
 
-/* For the two files of this module. One line of a code block: kept as it is, broken at the width; visible text already. styles:
+/* Shared with mdstream.c (in markdown_code.c). One line of a code block: kept as it is, broken at the width; visible text already. styles:
  * of its bytes, NULL: all plain. */
 void md_code_line(struct lines *out, struct str first, struct str rest, struct str line, const uint8_t *styles,
                   const struct md_options *o);
