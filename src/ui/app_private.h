@@ -145,11 +145,19 @@ void app_paint(struct app *a); /* on the terminal */
 void app_draw(struct app *a, int64_t now_ms); /* on the app's canvas, as large as that is */
 bool app_asks_trust(const struct app *a);
 bool app_shows_trust_box(const struct app *a); /* the whole question stands over the transcript */
-/* app_keys.c */
+/* app_keys.c: a key to whom it belongs */
 void app_key(struct app *a, int key, struct str paste, int64_t now_ms);
+/* app_actions.c: what holds wherever the focus is */
+bool app_action(struct app *a, enum key_action act, int64_t now_ms); /* false: it is none of these */
+void app_interrupt(struct app *a);
+void app_focus(struct app *a, enum pane pane);
+void app_line_open(struct app *a, enum line_mode mode); /* the prompt's line asks for a search */
+/* app_prompt.c: the prompt and its line */
+void app_prompt_key(struct app *a, int key, int64_t now_ms);
+void app_line_key(struct app *a, int key, struct str paste, int64_t now_ms); /* while a->line is not LINE_PROMPT */
+bool app_trust_key(struct app *a, int key, int64_t now_ms); /* true: it belongs to the question of trust */
 void app_follow(struct app *a); /* completion looks at the prompt again */
 void app_held_is_answer(struct app *a); /* no letter followed: the y or n was meant */
-void app_interrupt(struct app *a);
 /* app_submit.c */
 void app_submit(struct app *a);
 void app_submit_text(struct app *a, struct str text);

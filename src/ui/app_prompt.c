@@ -1,0 +1,168 @@
+/* Keys of the prompt, and of what its line asks for in place of a prompt: a search, the history, a folder's trust. */
+#include "ui/app_private.h"
+#include "ui/app_transcript.h"
+
+static void
+search_line_key(struct app *a, int key, struct str paste)
+{
+    if (key == YK_ENTER) {
+        a->line = LINE_PROMPT;
+        a->focus = PANE_TRANSCRIPT;
+        app_find(a, -1);
+    } else {
+        (void)field_key(&a->field, key, paste);
+    }
+}
+
+static void
+history_find(struct app *a)
+{
+    size_t at = a->history_at;
+    if (history_search(&a->history, buf_str(&a->field.text), &at).ptr)
+        a->history_at = at;
+    else if (a->history_at == (size_t)-1)
+        a->history_at = a->history.n;
+}
+
+static void
+history_line_key(struct app *a, int key, struct str paste)
+{
+    if (key == YK_ENTER || key == YK_TAB) {
+        a->line = LINE_PROMPT;
+        if (a->history_at < a->history.n)
+            input_set(&a->input, str_from(a->history.texts[a->history_at]));
+    } else if (field_key(&a->field, key, paste)) {
+        a->history_at = (size_t)-1;
+        history_find(a);
+    }
+}
+
+void
+app_line_key(struct app *a, int key, struct str paste, int64_t now)
+{
+    enum key_action act = keys_action(key, 0);
+    if (act == ACT_HISTORY && a->line == LINE_HISTORY)
+        history_find(a);
+    else if (act == ACT_INTERRUPT || act == ACT_ESCAPE || act == ACT_REDRAW)
+        (void)app_action(a, act, now);
+    else if (a->line == LINE_SEARCH)
+        search_line_key(a, key, paste);
+    else
+        history_line_key(a, key, paste);
+}
+
+static void
+history_step(struct app *a, int dir)
+{
+    struct buf now;
+    buf_init(&now, BUF_MAX);
+    input_expand(&a->input, &now);
+    struct str s = history_move(&a->history, dir, buf_str(&now));
+    if (s.ptr)
+        input_set(&a->input, s);
+    buf_release(&now);
+}
+
+static void
+tab(struct app *a)
+{
+    if (!input_empty(&a->input))
+        input_insert(&a->input, STR("\t"));
+    else
+        app_focus(a, a->view.n_asks ? PANE_APPROVAL : PANE_TRANSCRIPT);
+}
+
+void
+app_follow(struct app *a)
+{
+    struct op *op = complete_follow(&a->complete, &a->input);
+    if (op && a->start)
+        app_start_question(a, op);
+    else if (op && a->engine && !a->engine_closed)
+        engine_post(a->engine, op);
+    else
+        op_free(op);
+}
+
+/* Keys that an empty prompt gives away. */
+static bool
+empty_prompt_key(struct app *a, int key)
+{
+    switch (key) {
+    case '?':
+        app_open_page(a, &page_help);
+        return true;
+    case YK_HOME:
+        transcript_home(a->transcript, &a->view);
+        return true;
+    case YK_END:
+        transcript_end(a->transcript);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void
+app_prompt_key(struct app *a, int key, int64_t now)
+{
+    enum key_action act = keys_action_in(KEYS_PROMPT, key, 0);
+    if (a->o->replay && app_replay_key(a, key))
+        return;
+    if (input_empty(&a->input) && empty_prompt_key(a, key))
+        return;
+    if (complete_key(&a->complete, &a->input, key))
+        return;
+    if (act == ACT_SUBMIT) {
+        if (input_enter(&a->input))
+            app_submit(a);
+    } else if (key == YK_TAB) {
+        tab(a);
+    } else if (app_action(a, act, now)) {
+        return;
+    } else if (!input_key(&a->input, key)) {
+        if (key == YK_UP || key == ('p' | KM_CTRL))
+            history_step(a, -1);
+        else if (key == YK_DOWN || key == ('n' | KM_CTRL))
+            history_step(a, 1);
+    }
+}
+
+/* ---- the trust question: a lone y or n on an empty prompt ---- */
+
+void
+app_held_is_answer(struct app *a)
+{
+    if (a->held == 'y') {
+        app_post(a, OP_TRUST, NULL);
+        a->view.trusted = true;
+        app_note(a, "the folder is trusted");
+    } else {
+        app_note(a, "the folder stays restricted");
+    }
+    a->held = 0;
+    a->trust_done = true;
+    a->dirty = true;
+}
+
+/* True when the key belongs to the question. */
+bool
+app_trust_key(struct app *a, int key, int64_t now)
+{
+    if (a->held) {
+        if (key == YK_ENTER) {
+            app_held_is_answer(a);
+            return true;
+        }
+        /* the start of a word after all */
+        input_insert(&a->input, str_make(&a->held, 1));
+        a->held = 0;
+        return false;
+    }
+    if (!app_asks_trust(a) || a->focus != PANE_PROMPT || !input_empty(&a->input) ||
+        (key != 'y' && key != 'n'))
+        return false;
+    a->held = (char)key;
+    a->held_ms = now;
+    return true;
+}
