@@ -1,21 +1,15 @@
 #include "model/openai_answer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/log.h"
+#include "model/delta_queue.h"
 #include "model/openai_halves.h"
 #include "model/openai_text.h"
 #include "model/openai_usage.h"
 
 #define BYTES_PER_TOKEN 4
-
-/* A delta that waits, its strings as ends in the arena: id, name and text one behind the other. */
-struct waiting {
-    struct delta d;
-    size_t from, id, name, text;
-};
 
 /* One kind of text of the answer. */
 struct channel {
@@ -28,9 +22,7 @@ struct openai_answer {
     struct openai_calls calls;
     struct channel words, thoughts;
     struct buf piece; /* scratch */
-    struct waiting *queue;
-    size_t n_queue, cap_queue, at;
-    struct buf arena;
+    struct delta_queue queue;
     enum { OPEN_NONE, OPEN_TEXT, OPEN_THINKING } open;
     int open_index, next_index;
     bool started, usage_last, marked, streamed, refused, said;
@@ -40,37 +32,16 @@ struct openai_answer {
     size_t out_bytes;
 };
 
-/* ---- the queue ---- */
-
 static void
 push(struct openai_answer *a, struct delta d)
 {
-    ARRAY_GROW(a->queue, a->n_queue, a->cap_queue);
-    struct waiting *w = &a->queue[a->n_queue++];
-    *w = (struct waiting){.d = d, .from = a->arena.len};
-    buf_add_str(&a->arena, d.id);
-    w->id = a->arena.len;
-    buf_add_str(&a->arena, d.name);
-    w->name = a->arena.len;
-    buf_add_str(&a->arena, d.text);
-    w->text = a->arena.len;
+    delta_queue_push(&a->queue, d);
 }
 
 bool
 openai_answer_next(struct openai_answer *a, struct delta *ret)
 {
-    if (a->at == a->n_queue) {
-        a->at = a->n_queue = 0;
-        buf_clear(&a->arena);
-        return false;
-    }
-    const struct waiting *w = &a->queue[a->at++];
-    struct str all = buf_str(&a->arena);
-    *ret = w->d;
-    ret->id = str_sub(all, w->from, w->id - w->from);
-    ret->name = str_sub(all, w->id, w->name - w->id);
-    ret->text = str_sub(all, w->name, w->text - w->name);
-    return true;
+    return delta_queue_next(&a->queue, ret);
 }
 
 /* ---- text ---- */
@@ -230,9 +201,7 @@ take_content(struct openai_answer *a, struct channel *c, const struct cJSON *con
 {
     if (json_is_str(content))
         take_text(a, c, json_value_str(content));
-    else if (
-        json_is_array(
-            content)) /* its own parts may be arrays once more, no deeper than the parser goes */
+    else if (json_is_array(content)) /* parts of parts: no deeper than the parser goes */
         for (const struct cJSON *p = json_first(content); p; p = json_next(p))
             take_part(a, c, p);
 }
@@ -433,11 +402,11 @@ openai_answer_chunk(struct openai_answer *a, const struct cJSON *tree, struct st
                                .id = json_str(tree, "id"),
                                .name = json_str(tree, "model")});
     a->started = true;
-    size_t before = a->n_queue;
+    size_t before = a->queue.n;
     if (json_is_array(json_get(tree, "choices")))
         take_choices(a, tree, data);
     take_usage(a, tree);
-    if (a->n_queue == before) /* held back, or nothing to show: the server is alive */
+    if (a->queue.n == before) /* held back, or nothing to show: the server is alive */
         push(a, (struct delta){.kind = DELTA_PING});
 }
 
@@ -454,7 +423,7 @@ openai_answer_new(const struct openai_offer *offer, int64_t input_estimate)
     buf_init(&a->words.carry, BUF_MAX);
     buf_init(&a->thoughts.carry, BUF_MAX);
     buf_init(&a->piece, BUF_MAX);
-    buf_init(&a->arena, BUF_MAX);
+    delta_queue_init(&a->queue);
     buf_init(&a->finish, 256);
     return a;
 }
@@ -470,8 +439,7 @@ openai_answer_free(struct openai_answer *a)
     buf_release(&a->words.carry);
     buf_release(&a->thoughts.carry);
     buf_release(&a->piece);
-    buf_release(&a->arena);
+    delta_queue_release(&a->queue);
     buf_release(&a->finish);
-    free(a->queue);
     free(a);
 }
