@@ -38,21 +38,19 @@ struct stream {
 
 /* ---- generations ---- */
 
-static void
-drop_locked(struct generation *g)
-{
-    if (g && --g->refs == 0) {
-        model_provider_free(g->inner);
-        free(g);
-    }
-}
-
+/* The provider's end closes connections, so it comes without the lock. */
 static void
 drop(struct keyed *k, struct generation *g)
 {
+    if (!g)
+        return;
     pthread_mutex_lock(&k->lock);
-    drop_locked(g);
+    bool last = --g->refs == 0;
     pthread_mutex_unlock(&k->lock);
+    if (!last)
+        return;
+    model_provider_free(g->inner);
+    free(g);
 }
 
 static void
@@ -61,10 +59,11 @@ install(struct keyed *k, const char *key)
     struct generation *g = xcalloc(1, sizeof *g);
     *g = (struct generation){.inner = k->make(k->user, key), .born_ms = clock_mono_ms(), .refs = 1};
     pthread_mutex_lock(&k->lock);
+    struct generation *before = k->now;
     g->number = ++k->made;
-    drop_locked(k->now);
     k->now = g;
     pthread_mutex_unlock(&k->lock);
+    drop(k, before);
 }
 
 /* The current one (yours to drop) when it is fresh enough and none of those up to `refused`; NULL: a new key is needed. */

@@ -68,10 +68,9 @@ static enum key_step
 finish(struct key_run *r, char **ret_key, struct err *err)
 {
     int status = r->proc.exit_status;
-    struct str key = str_trim(buf_str(&r->out));
     enum key_step step = KEY_FAILED;
-    proc_read(&r->proc, &r->out);
-    key = str_trim(buf_str(&r->out));
+    (void)proc_read(&r->proc, &r->out);
+    struct str key = str_trim(buf_str(&r->out));
     if (WIFSIGNALED(status))
         err_set(err, ERR_INVALID, "apiKeyHelper was ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) == 127)
