@@ -286,9 +286,13 @@ loop(struct app *a)
     while (!a->quit) {
         struct pollfd fds[3] = {
             {term_fd(), POLLIN, 0}, {a->o->signal_fd, POLLIN, 0}, {app_start_fd(a), POLLIN, 0}};
-        if (a->engine && !a->engine_closed)
-            fds[2] = (struct pollfd){engine_event_fd(a->engine), POLLIN, 0};
         int64_t now = clock_mono_ms(), due = next_due(a);
+        /* While a turn runs events are looked at once a frame: they would wake us for nothing in between. */
+        bool hold = app_running(a) && now < a->paint_ms + FRAME_MS;
+        if (hold)
+            sooner(&due, a->paint_ms + FRAME_MS);
+        if (a->engine && !a->engine_closed)
+            fds[2] = (struct pollfd){hold ? -1 : engine_event_fd(a->engine), POLLIN, 0};
         int timeout = due < 0 ? -1 : due <= now ? 0 : (int)(due - now);
         if (key_wait >= 0 && (timeout < 0 || key_wait < timeout))
             timeout = key_wait;
@@ -305,7 +309,7 @@ loop(struct app *a)
         now = clock_mono_ms();
         app_tick(a, now);
         app_ask_past(a);
-        if (a->urgent || (a->dirty && now - a->paint_ms >= FRAME_MS))
+        if (a->urgent || (a->dirty && !hold && now - a->paint_ms >= FRAME_MS))
             app_paint(a);
     }
 }

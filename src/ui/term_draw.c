@@ -40,6 +40,8 @@ put_row(const struct canvas *c, int y)
     bool some = false;
     const struct cell *now = &c->cells[(size_t)y * (size_t)c->w];
     struct cell *was = &term.shown.cells[(size_t)y * (size_t)c->w];
+    if (!term.all && memcmp(now, was, (size_t)c->w * sizeof(*now)) == 0)
+        return false;
     for (int x = 0; x < c->w; x++) {
         if (!term.all && same_cell(&now[x], &was[x]))
             continue;
