@@ -3,18 +3,22 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
 #include "base/glob.h"
 #include "ext/memory_text.h"
 
 #define RULES_DEPTH 8
+#define NAMES_MAX 10000 /* of one folder */
 
 struct loader {
     const struct memory_options *o;
     struct memory *m;
-    const char *
-        bound; /* what a project's files may lead to, by links and imports; NULL: the user's own may lead anywhere */
+    /* What a project's files may lead to, by links and imports. NULL: the user's own may lead anywhere. */
+    const char *bound;
+    size_t folders;             /* of rules, that were read */
+    bool full, no_more_folders; /* told */
 };
 
 const char *
@@ -70,6 +74,7 @@ find(struct memory *m, const char *path)
     return NULL;
 }
 
+/* The rows move as they grow: what it gives is an index. */
 static size_t
 add_row(struct memory *m, enum memory_kind kind, const char *path, const char *by)
 {
@@ -79,9 +84,28 @@ add_row(struct memory *m, enum memory_kind kind, const char *path, const char *b
     return m->n++;
 }
 
+/* The first file past the most is told, the others are not looked at. */
+static bool
+has_room(struct loader *l, enum memory_kind kind, const char *path, const char *by)
+{
+    if (l->m->n < MEMORY_FILES_MAX)
+        return true;
+    if (!l->full) {
+        size_t row = add_row(l->m, kind, path, by);
+        l->m->files[row].left_out =
+            xasprintf("only %d files are looked at, none from here on", MEMORY_FILES_MAX);
+    }
+    l->full = true;
+    return false;
+}
+
 static void
 leave_out(struct loader *l, enum memory_kind kind, const char *path, const char *by, char *take_why)
 {
+    if (!has_room(l, kind, path, by)) {
+        free(take_why);
+        return;
+    }
     size_t row = add_row(l->m, kind, path, by);
     l->m->files[row].left_out = take_why;
 }
@@ -150,7 +174,7 @@ load_imports(struct loader *l, enum memory_kind kind, const char *path, struct s
     struct buf name;
     buf_init(&name, 4096);
     memory_imports_init(&it, text);
-    while (memory_imports_next(&it, &name) && l->m->n < MEMORY_FILES_MAX)
+    while (!l->full && memory_imports_next(&it, &name))
         if (!buf_full(&name) && strlen(buf_cstr(&name)) == name.len)
             follow(l, kind, path, buf_cstr(&name), hops);
     buf_release(&name);
@@ -195,7 +219,9 @@ load(struct loader *l, enum memory_kind kind, const char *path, const char *by, 
     struct str text;
     struct err err = {0};
     bool found = false;
-    if (l->m->n >= MEMORY_FILES_MAX || is_excluded(o, path) || is_known(l, path))
+    if (l->full || is_excluded(o, path) || is_known(l, path))
+        return;
+    if (fs_exists(path) && !has_room(l, kind, path, by))
         return;
     buf_init(&b, MEMORY_FILE_MAX);
     char *why = fs_exists(path) ? forbidden(l, path) : NULL;
@@ -231,19 +257,21 @@ by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a folder, sorted; yours. */
+/* The names in a folder, sorted; yours. *ret_all false: there are more. */
 static char **
-names_in(const char *dir, size_t *ret_n)
+names_in(const char *dir, size_t *ret_n, bool *ret_all)
 {
     char **names = NULL;
     size_t n = 0, cap = 0;
+    struct dirent *e = NULL;
     DIR *d = opendir(dir);
-    for (struct dirent *e; d && n < MEMORY_FILES_MAX && (e = readdir(d));) {
+    while (d && n < NAMES_MAX && (e = readdir(d))) {
         if (e->d_name[0] == '.')
             continue;
         ARRAY_GROW(names, n, cap);
         names[n++] = xstrdup(e->d_name);
     }
+    *ret_all = !e;
     if (d)
         closedir(d);
     if (n)
@@ -252,20 +280,41 @@ names_in(const char *dir, size_t *ret_n)
     return names;
 }
 
+/* A few links that lead back up are a tree without end, so that depth alone is no bound. */
+static bool
+may_enter(struct loader *l, const char *dir)
+{
+    if (l->folders < MEMORY_FOLDERS_MAX) {
+        l->folders++;
+        return true;
+    }
+    if (!l->no_more_folders)
+        leave_out(l, MEMORY_RULES, dir, NULL,
+                  xasprintf("only %d folders of rules are looked into", MEMORY_FOLDERS_MAX));
+    l->no_more_folders = true;
+    return false;
+}
+
 static void
 load_rules(struct loader *l, const char *dir, int depth)
 {
     size_t n;
-    char **names = names_in(dir, &n);
+    bool all;
+    if (!fs_is_dir(dir) || !may_enter(l, dir))
+        return;
+    char **names = names_in(dir, &n, &all);
     for (size_t i = 0; i < n; i++) {
         char *path = fs_join(dir, names[i]);
-        if (fs_is_dir(path) && depth < RULES_DEPTH)
+        if (fs_is_dir(path) && depth < RULES_DEPTH && !l->full && !l->no_more_folders)
             load_rules(l, path, depth + 1);
         else if (str_ends(str_from(names[i]), ".md"))
             load(l, MEMORY_RULES, path, NULL, 0);
         free(path);
         free(names[i]);
     }
+    if (!all)
+        leave_out(l, MEMORY_RULES, dir, NULL,
+                  xasprintf("only %d names of a folder are looked at", NAMES_MAX));
     free(names);
 }
 

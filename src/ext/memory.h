@@ -1,7 +1,6 @@
 #pragma once
 /*
- * Memory: the instructions a person keeps in files for the model (SURFACE section 4). Found in this order, so that what is nearest is
- * read last:
+ * Memory: the instructions a person keeps in files for the model. Found in this order, so that what is nearest is read last:
  *
  *     managed    /etc/claude-code/CLAUDE.md
  *     user       ~/.claude/CLAUDE.md, ~/.claude/rules/, and yare's own <config dir>/AGENTS.md
@@ -23,7 +22,8 @@
 #define MEMORY_HOPS 4
 #define MEMORY_FILE_MAX ((size_t)4 << 20)
 #define MEMORY_MAX ((size_t)4 << 20) /* all of it */
-#define MEMORY_FILES_MAX 200
+#define MEMORY_FILES_MAX 200         /* the first one past it is a row that says so */
+#define MEMORY_FOLDERS_MAX 200       /* of rules */
 
 enum memory_kind { MEMORY_MANAGED, MEMORY_USER, MEMORY_PROJECT, MEMORY_LOCAL, MEMORY_RULES };
 const char *memory_kind_name(enum memory_kind k);
@@ -37,8 +37,8 @@ struct memory_file {
     bool waits;        /* ... which is as it should be: it is empty, or for other files */
 };
 struct memory {
-    struct buf
-        text; /* "Contents of <path>:" and the text, a file after the other; empty: there is none */
+    /* "Contents of <path>:" and the text, a file after the other; empty: there is none */
+    struct buf text;
     struct memory_file *files;
     size_t n, cap;
 };
@@ -50,8 +50,8 @@ struct memory_options {     /* absolute, clean paths */
     const char *system_dir; /* in place of /etc; NULL */
     const char *root, *cwd; /* cwd outside root: only root's own */
     bool both;              /* AGENTS.md also beside a CLAUDE.md */
-    char *const
-        *excludes; /* globs of absolute paths that are passed over; NULL-terminated, may be NULL */
+    /* globs of absolute paths that are passed over; NULL-terminated, may be NULL */
+    char *const *excludes;
     /* May the model read it at all? What a deny rule forbids is no memory either. NULL: yes. */
     bool (*may_read)(void *user, const char *path);
     void *user;

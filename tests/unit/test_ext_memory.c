@@ -248,6 +248,40 @@ test_too_much_is_told(void **state)
 }
 
 static void
+test_too_many_files_are_told(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < MEMORY_FILES_MAX + 20; i++) {
+        char name[64];
+        snprintf(name, sizeof name, ".claude/rules/%c/r%03d.md", i % 2 ? 'a' : 'b', i);
+        temp_file_write(w->root, name, "a rule\n");
+    }
+    loaded(w);
+    assert_int_equal(w->m.n, MEMORY_FILES_MAX + 1);
+    assert_non_null(strstr(w->m.files[MEMORY_FILES_MAX].left_out, "only 200 files"));
+}
+
+/* Links that lead back up make a tree without end of a few names. */
+static void
+test_folders_that_lead_back_are_read_a_bounded_number_of_times(void **state)
+{
+    struct world *w = *state;
+    temp_file_write(w->root, ".claude/rules/x.md", "the rule\n");
+    for (int i = 0; i < 12; i++) {
+        char name[64];
+        snprintf(name, sizeof name, ".claude/rules/back%02d", i);
+        char *link = fs_join(w->root, name);
+        assert_int_equal(symlink(".", link), 0);
+        free(link);
+    }
+    in_order(loaded(w), (const char *const[]){"the rule", NULL});
+    size_t told = 0;
+    for (size_t i = 0; i < w->m.n; i++)
+        told += w->m.files[i].left_out && strstr(w->m.files[i].left_out, "only 200 folders");
+    assert_int_equal(told, 1);
+}
+
+static void
 test_odd_text(void **state)
 {
     (void)state;
@@ -287,6 +321,8 @@ main(void)
         T(test_a_project_leads_nowhere_by_link),
         T(test_what_is_denied_excluded_or_waiting_stays_out),
         T(test_too_much_is_told),
+        T(test_too_many_files_are_told),
+        T(test_folders_that_lead_back_are_read_a_bounded_number_of_times),
         cmocka_unit_test(test_odd_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
