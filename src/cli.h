@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The command line (ARCHITECTURE section 8): one table of options, from which parsing and --help are made. Parsing touches no
+ * The command line: one table of options, from which parsing and --help are made. Parsing touches no
  * file, no environment and no library, so that --version and --help answer at once.
  */
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 #pragma once
-/* Print mode: one more client of the engine's seam (MISSION J3). Events become text, one JSON object, or NDJSON (SURFACE 8.3). */
+/* Print mode: one more client of the engine's seam. Events become text, one JSON object, or NDJSON. */
 #include "base/err.h"
 #include "cli.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/* Events as the NDJSON messages of SURFACE 8.3. Each call appends one line's object (without newline); false: this event has no
+/* Events as the NDJSON messages of stream-json. Each call appends one line's object (without newline); false: this event has no
  * message of its own. */
 #include <stdbool.h>
 

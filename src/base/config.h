@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Settings, layered (SURFACE section 1, ARCHITECTURE section 7). Scopes highest first: managed, cli, local, project,
+ * Settings, layered. Scopes highest first: managed, cli, local, project,
  * user. In each scope yare's own file comes before .claude's for scalars; lists join in that order. Every value knows
  * its file and line. Unknown keys are kept and ignored. A broken file is a problem (named, skipped), never rewritten.
  *

@@ -1,4 +1,4 @@
-/* The keys that are known and what they must be (SURFACE 1.2). A value of the wrong type is a problem that is named, for a
+/* The keys that are known and what they must be. A value of the wrong type is a problem that is named, for a
  * deny rule that is silently no rule is the worst kind. A key that is missing here still works: it is only noted. */
 #include <string.h>
 

@@ -24,7 +24,7 @@ struct record_field {
 };
 
 struct record {
-    const char *name; /* "tool_result", "api_request", ... (SURFACE 13.2) */
+    const char *name; /* "tool_result", "api_request", ... */
     const char *session_id;
     int64_t wall_ms;
     const struct record_field *fields;

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Trace spans (MISSION I2): interaction > llm_request, tool > tool.blocked_on_user, tool.execution; hook. A span is
+ * Trace spans: interaction > llm_request, tool > tool.blocked_on_user, tool.execution; hook. A span is
  * started, may get attributes, and is ended exactly once; ending hands it to the sink as plain data. Without a sink
  * span_start gives NULL and every call accepts NULL, so tracing off costs a branch. Thread-safe; a span belongs to the
  * thread that works on it.

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Folder trust (MISSION F12): nothing from a project's own files takes effect as more than narrowing before the
+ * Folder trust: nothing from a project's own files takes effect as more than narrowing before the
  * person trusted the folder. Kept in <config dir>/trust.json, keyed by the real path and bound to a hash of the
  * project's settings files (.yare/settings.json, .claude/settings.json, .mcp.json): a changed file asks again. The
  * settings.local.json files belong to the person and change with every saved approval, so they count only when git

@@ -11,7 +11,7 @@ struct jw;
 enum verdict { VERDICT_NONE, VERDICT_ALLOW, VERDICT_ASK, VERDICT_DENY };
 enum lift { LIFT_NONE, LIFT_PERSON, LIFT_CLASSIFIER }; /* who may turn an ask into an allow */
 
-/* Modes in the order of MISSION F11. */
+/* The modes of permission. */
 #define PERM_MODES(X)                                                                              \
     X(PERM_DEFAULT, "default", "default")                                                          \
     X(PERM_ACCEPT_EDITS, "acceptEdits", "accept edits")                                            \

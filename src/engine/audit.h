@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The audit log of a session: each permission decision as a JSON line, append-only, 0600 (MISSION F7). A line that cannot
+ * The audit log of a session: each permission decision as a JSON line, append-only, 0600. A line that cannot
  * be written is reported once and decides nothing.
  */
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The environment of child processes (MISSION F4): a whitelist of the program's own, never a key or token; git and pagers
- * made harmless (SECURITY section 1, 7), so that a repository's configuration runs nothing. Pure.
+ * The environment of child processes: a whitelist of the program's own, never a key or token; git and pagers
+ * made harmless, so that a repository's configuration runs nothing. Pure.
  */
 #include <stdbool.h>
 

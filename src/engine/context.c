@@ -89,7 +89,7 @@ context_calibrate(struct core *c, int64_t tokens_in, int64_t tokens_out)
     st->n_counted = st->n;
 }
 
-/* ---- E0 ---- */
+/* ---- the budget of results ---- */
 
 int64_t
 context_result_cap(const size_t *lens, size_t n)

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The context of a request: how full it is, and the tiers that keep it in bounds, cheapest first (ARCHITECTURE section 5).
+ * The context of a request: how full it is, and the tiers that keep it in bounds, cheapest first.
  * A tier is a row of one table; to add one is a row and a function. Engine thread.
  */
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 
 struct core;
 
-/* E0: characters a tool's result and a message's results may have. */
+/* The budget: characters a tool's result and a message's results may have. */
 #define CONTEXT_RESULT_MAX 50000
 #define CONTEXT_MESSAGE_MAX 200000
 
@@ -26,7 +26,7 @@ void context_run_tiers(struct core *c);
 /* Tokens the next request will hold: the server's count for what was sent, an estimate for what is new. */
 int64_t context_used(const struct core *c);
 int64_t context_window(const struct core *c); /* 0: unknown */
-/* "ok" "warn" "error" "blocking" (MISSION E5), in this one place. */
+/* "ok" "warn" "error" "blocking", in this one place. */
 const char *context_state_name(int64_t used, int64_t window);
 bool context_is_blocking(int64_t used, int64_t window);
 void context_emit(struct core *c);

@@ -298,7 +298,7 @@ core_set_mode(struct core *c, enum perm_mode mode)
         return;
     }
     c->mode = mode;
-    c->passport.latch_afk |= mode == PERM_AUTO; /* stays until /clear (MISSION C2) */
+    c->passport.latch_afk |= mode == PERM_AUTO; /* stays until /clear */
     c->mode_scope = SCOPE_CLI;                  /* the person's own choice, in this session */
     struct event *e = event_new(EV_MODE);
     e->u.mode.mode = mode;

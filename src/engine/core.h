@@ -128,7 +128,7 @@ void core_emit_message(struct core *c, const struct message *m, const char *tool
 /* A note in the journal; a failure is logged, it costs no turn. */
 void core_note(struct core *c, const char *type, const char *subtype, struct str members_json);
 /* What the model has to know since its last message (a changed mode, background commands that ended), as text blocks at the end of a user message: the
- * system prompt stays frozen (MISSION C1, C4). */
+ * system prompt stays frozen. */
 void core_add_reminders(struct core *c, struct message_builder *b);
 /* Writes the passport to the store when it changed. */
 void core_save_passport(struct core *c, enum session_status status, const char *last_error);

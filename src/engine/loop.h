@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The loop (ARCHITECTURE section 4): while the model has more to do, context > request > stream > tools > decide. Every
+ * The loop: while the model has more to do, context > request > stream > tools > decide. Every
  * continue is a transition, every end an exit; both are data, written by one function that records them in State's ring,
  * logs them with file and line and emits EV_TRANSITION. No recursion, no callbacks that call back into it.
  */

@@ -1,4 +1,4 @@
-/* The stream step: one answer of the model, with the attempts that make it hold (MISSION D8). Tools start from here while
+/* The stream step: one answer of the model, with the attempts that make it hold. Tools start from here while
  * the model still talks. */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ answer_bytes(const struct stream_blocks *b)
     return n;
 }
 
-/* A server that gives no usage leaves the meter at an estimate, marked as one, never at 0 (PAINS J11). */
+/* A server that gives no usage leaves the meter at an estimate, marked as one, never at 0. */
 static void
 commit_usage(struct loop *l, struct round *r)
 {

@@ -1,5 +1,5 @@
 #pragma once
-/* What the meters page is told (QUERY_METERS), and the watch over what makes up a request (MISSION C3). Engine thread. */
+/* What the meters page is told (QUERY_METERS), and the watch over what makes up a request. Engine thread. */
 #include "base/buf.h"
 
 struct core;

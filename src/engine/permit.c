@@ -270,7 +270,7 @@ permit_judge(struct permit *p, const struct permit_call *call, struct buf *ret_r
     return v;
 }
 
-/* Saving is only worth it when the rules then cover the call: it is judged with them first (SECURITY section 1, 21). */
+/* Saving is only worth it when the rules then cover the call: it is judged with them first. */
 static bool
 rules_cover(struct permit *p, const struct permit_call *call, const struct ask *a, const char *file)
 {

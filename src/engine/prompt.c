@@ -126,7 +126,7 @@ add_dynamic(struct prompt *p, const struct core *c)
     buf_release(&git);
 }
 
-/* Tools that a bare deny rule takes out of the request altogether (SURFACE 2.1). */
+/* Tools that a bare deny rule takes out of the request altogether. */
 static void
 build_tools(struct prompt *p, struct core *c)
 {

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The system prompt in its four segments (MISSION C1), the tools and the memory reminder. Built once a session (or
+ * The system prompt in its four segments, the tools and the memory reminder. Built once a session (or
  * /clear) and then frozen: a later change of mode, date, git or folder is told at the end of the conversation, so that
  * every request extends the one before byte for byte and the prompt cache holds.
  */

@@ -1,4 +1,4 @@
-/* The person's instruction files as the first user-role reminder (MISSION C1). */
+/* The person's instruction files as the first user-role reminder. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What a front end asks of the settings: how it should look and call, and what trusting the folder would switch on, the
- * widening settings of the project's own files (MISSION F12). */
+ * widening settings of the project's own files. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * When a failed request is tried again, and after how long (MISSION D8, SURFACE 11). Pure but for the jitter, whose random
+ * When a failed request is tried again, and after how long. Pure but for the jitter, whose random
  * bits the caller gives.
  */
 #include <stdbool.h>

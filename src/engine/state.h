@@ -1,6 +1,6 @@
 #pragma once
 /*
- * State: the one mutable object of a loop (MISSION B2), and the StateManager that guards it (B3). It belongs to the
+ * State: the one mutable object of a loop, and the functions that guard it. It belongs to the
  * engine thread of its session; what belongs to one iteration stays out of it. Messages in it are immutable; the array
  * holds a reference each.
  *
@@ -37,7 +37,7 @@ struct call_record {
     size_t block;                 /* of the answer */
 };
 
-/* A named field that a feature carries in State (MISSION B2). */
+/* A named field that a feature carries in State. */
 struct state_ext {
     const char *name; /* static; NULL: free */
     void *data;
@@ -58,14 +58,14 @@ struct state {
     bool nudged; /* an empty answer was already nudged in this submit */
     struct {
         int64_t last_compact_turn;
-        int failures; /* in a row; the breaker of E4 */
+        int failures; /* in a row; the breaker of automatic compaction */
     } compact;
-    char *pending_tool_summary; /* D7; NULL: none */
+    char *pending_tool_summary; /* NULL: none */
     struct state_transition last;
     /* of the last request and its answer by the server's count; 0: unknown */
     int64_t context_tokens;
     size_t n_counted;       /* messages that context_tokens covers */
-    int64_t budget_saved;   /* characters E0 kept out of the last results */
+    int64_t budget_saved;   /* characters the budget kept out of the last results */
     double bytes_per_token; /* calibrated by usage; 0: not yet */
 
     /* Cold. */

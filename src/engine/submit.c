@@ -1,4 +1,4 @@
-/* One piece of work from its text to EV_RESULT (MISSION D1): 1 the system prompt stands, frozen with the session;
+/* One piece of work from its text to EV_RESULT: 1 the system prompt stands, frozen with the session;
  * 2 the input is processed; 3 the transcript is on disk before any request; 4 skills and plugins come from their cache; 5 the
  * session's event was emitted; 6 the loop; 7 the result. */
 #include <stdlib.h>

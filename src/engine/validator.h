@@ -1,8 +1,7 @@
 #pragma once
 /*
- * The one validator of a conversation, before every request and on every resume (ARCHITECTURE section 4; SURFACE 11
- * history rules). Afterwards: the first message is the user's; roles alternate; each tool_use has exactly one
- * tool_result in the very next user message, results first; no empty text; no thinking block without its signature or
+ * The one validator of a conversation, before every request and on every resume. Afterwards: the first message is the
+ * user's; roles alternate; each tool_use has exactly one tool_result in the very next user message, results first; no empty text; no thinking block without its signature or
  * at the very end of a message; no tool_use id twice. Kept blocks keep their bytes. A second run changes nothing.
  */
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* The Messages API as a model stream (SURFACE section 11). */
+/* The Messages API as a model stream. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ send_request(struct stream *s, struct err *err)
     return s->http != NULL;
 }
 
-/* An unknown beta is a 400 that names the header (SURFACE section 11): asked once more without it, and it stays dropped, so that a
+/* An unknown beta is a 400 that names the header: asked once more without it, and it stays dropped, so that a
  * server that knows fewer betas than the settings ask for can be used at all. */
 static bool
 retry_without_betas(struct stream *s, struct err *err)

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * The model catalogue: limits and prices as data (assets/models.json, embedded at build; a user file
- * <config dir>/models.json overrides by id, member by member). SURFACE 11.1. Loaded before threads start, immutable then and
+ * <config dir>/models.json overrides by id, member by member). Loaded before threads start, immutable then and
  * thread-safe. An unknown model has no price: show "n/a", never $0.
  *
  *     {"models": [{"id": "my-model", "aliases": ["mine"], "context": 128000, "max_output": 8192, "thinking": "none",

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Tool calls put together from the items of `delta.tool_calls` (SURFACE section 12). Servers agree on little: the index may be missing
+ * Tool calls put together from the items of `delta.tool_calls`. Servers agree on little: the index may be missing
  * or always 0, the id missing, empty, repeated, or another in each item, the name in each item or in pieces. So an item goes on an
  * older call where that makes sense, and begins a new one where it does not; openai_calls.c has the rules in one place.
  *

@@ -1,5 +1,5 @@
 /*
- * The shell's builtins, each with a specification of its own: many evaluate operands that look quoted (SECURITY 1, row 4). One
+ * The shell's builtins, each with a specification of its own: many evaluate operands that look quoted. One
  * that is not here and not a program of the table is unknown.
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * The permission chain: eight layers and the rules, each a row of one table, each adding findings; the verdict is
- * their maximum in the lattice deny > ask > allow > none, and what nothing allowed asks. ARCHITECTURE section 6.
+ * their maximum in the lattice deny > ask > allow > none, and what nothing allowed asks.
  *
  * perm_chain_check is pure: no I/O but path resolution, no prompt, no waiting. Thread-safe over immutable input.
  */
@@ -48,7 +48,7 @@ void perm_chain_check(const struct perm_request *req, struct decision *ret);
 /* Is this Bash command proven free of writes (may overlap with other calls)? */
 bool perm_chain_bash_read_only(const struct perm_request *req);
 
-/* Applies a classifier verdict (F6) to an ask that it may lift: "allow", "block", anything else asks. */
+/* Applies a classifier verdict to an ask that it may lift: "allow", "block", anything else asks. */
 void perm_chain_apply_classifier(struct decision *d, const char *verdict, double confidence,
                                  bool interactive);
 

@@ -1,5 +1,5 @@
 #pragma once
-/* `yare perm check` (JSON lines in, JSON lines out) and `yare perm explain CMD` (for people). PERM_CASES has the record. */
+/* `yare perm check` (JSON lines in, JSON lines out) and `yare perm explain CMD` (for people). */
 #include <stdio.h>
 
 #include "base/config.h"

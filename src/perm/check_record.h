@@ -1,5 +1,5 @@
 #pragma once
-/* One line of `yare perm check` as a request (PERM_CASES has the record). The request borrows from the record. */
+/* One line of `yare perm check` as a request. The request borrows from the record. */
 #include <stdbool.h>
 
 #include "perm/chain.h"

@@ -1,4 +1,4 @@
-/* What a classifier's answer (F6) does to an ask that it may lift. Anything but a clear "allow" or "block" asks. */
+/* What a classifier's answer does to an ask that it may lift. Anything but a clear "allow" or "block" asks. */
 #include <string.h>
 
 #include "perm/chain.h"

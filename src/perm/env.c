@@ -1,4 +1,4 @@
-/* Which variables may be set without asking (SECURITY 1, row 9). */
+/* Which variables may be set without asking. */
 #include <string.h>
 
 #include "perm/shell.h"

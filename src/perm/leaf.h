@@ -2,7 +2,7 @@
 /*
  * What a shell command line really does, as a list of leaves: one for each simple command that will run in any list, pipe,
  * group, branch, loop, function, substitution or wrapper, with decoded argv, known or unknown cwd, assignments and
- * effects. All layers consume leaves; none ever sees text (SECURITY section 3, 1 and 2). Closed world: a node, builtin,
+ * effects. All layers consume leaves; none ever sees text. Closed world: a node, builtin,
  * option or value that is not understood is `unknown`, which asks.
  *
  * Pure but for lstat/readlink-like path resolution and glob expansion against the real file system. Thread-safe.
@@ -53,7 +53,7 @@ enum perm_leaf_role {
 /* What is known of the program by its table row, given these very options. */
 enum perm_class {
     CLASS_UNKNOWN,   /* no table row, or an option the table does not know */
-    CLASS_READER,    /* proven read-only; runs free inside the roots (PERM_CASES "plain readers") */
+    CLASS_READER,    /* proven read-only; runs free inside the roots */
     CLASS_GIT_READ,  /* read-only git form: free in the trusted project's own repository */
     CLASS_EDITOR,    /* mkdir, touch, mv, cp, sed -i with fully known operands: acceptEdits covers it */
     CLASS_KNOWN,     /* effects fully known, but it is no reader (rm, tee, chmod ...) */

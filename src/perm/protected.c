@@ -1,5 +1,5 @@
 /* Places that are guarded in themselves: settings that run code later, yare's own files, devices, credentials, and what must
- * never be removed. PERM_CASES lists them, SURFACE 2.4 adds some. */
+ * never be removed. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Which repository a git command speaks to: another one's configuration may run programs (SECURITY 1, row 7). */
+/* Which repository a git command speaks to: another one's configuration may run programs. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the project's own git configuration would make git run (SECURITY 1, row 7). */
+/* What the project's own git configuration would make git run. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Permission rules (SURFACE section 2, PERM_CASES). A rule set is immutable once built; thread-safe then.
+ * Permission rules (docs/permissions.md). A rule set is immutable once built; thread-safe then.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * Matching, for the chain alone: the public functions of rules.h with a filter and with what they found. Rules never see a
- * command's text, only a leaf's decoded words (SECURITY 1, rows 1, 3, 4 and 11).
+ * command's text, only a leaf's decoded words.
  */
 #include "perm/rules.h"
 

@@ -18,7 +18,7 @@
 #include "perm/leaf.h"
 
 enum {
-    SH_MAX_BYTES = 10000,       /* more asks (SECURITY 1, row 2) */
+    SH_MAX_BYTES = 10000,       /* more asks */
     SH_PARSE_BYTES = 64 * 1024, /* more is not even looked at */
     SH_MAX_DEPTH = 60,          /* nested nodes */
     SH_MAX_WRAPS = 12,          /* wrappers in wrappers, shell strings in shell strings */

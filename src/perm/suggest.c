@@ -1,6 +1,6 @@
 /*
  * The rules that "always" would save: one for each part that needs one, no wider than useful. What they would really do is
- * tried before they are offered (SECURITY 1, row 21).
+ * tried before they are offered.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Programs that run other programs. Two ways to see through them (SECURITY 1, row 10): all of them for deny, only those whose
+ * Programs that run other programs. Two ways to see through them: all of them for deny, only those whose
  * options are fully understood for allow. The first is a leaf marked inner, the second runs in the place of its wrapper.
  */
 #include <string.h>

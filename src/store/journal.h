@@ -1,7 +1,7 @@
 #pragma once
 /*
  * The journal: projects/<slug>/<session>.jsonl, append-only, one JSON object a line, one write(2) per record, fdatasync
- * before a request leaves. The truth for messages (ARCHITECTURE section 7). A torn last line is skipped on load and cut off
+ * before a request leaves. The truth for messages. A torn last line is skipped on load and cut off
  * before the next append; unknown records are kept and skipped. Opening looks at the end of the file alone. Reading is by
  * offsets: store/conversation.h.
  *

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Sessions on disk: which there are, where each one's files live, and the passport (MISSION B1).
+ * Sessions on disk: which there are, where each one's files live, and the passport.
  */
 #include <stdbool.h>
 #include <stdint.h>
