@@ -354,8 +354,10 @@ cli_help(void)
          "       yare export ID                  a session written out\n"
          "       yare tour                       two minutes through the screen, in a scratch "
          "folder\n"
-         "       yare replay FILE                plays a recording of --events (--speed N|max, --linear)\n"
-         "       yare doctor                     what was found: terminal, settings, providers, model "
+         "       yare replay FILE                plays a recording of --events (--speed N|max, "
+         "--linear)\n"
+         "       yare doctor                     what was found: terminal, settings, providers, "
+         "model "
          "servers,\n"
          "                                       rules, sessions; exit 1 when something is "
          "broken\n\noptions:");
@@ -367,9 +369,11 @@ cli_help(void)
     }
     puts("\nWithout a provider yare starts its offline pilot, which is no language model. To "
          "connect one, set\n"
-         "ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server), or OPENAI_BASE_URL (with its "
+         "ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server), or OPENAI_BASE_URL (with "
+         "its "
          "/v1) and\n"
-         "OPENAI_API_KEY; a model server on this machine is offered by name (/connect). Exit codes: 0 "
+         "OPENAI_API_KEY; a model server on this machine is offered by name (/connect). Exit "
+         "codes: 0 "
          "done,\n"
          "1 the run failed, 2 wrong usage, 130 interrupted, 143 terminated.");
 }

@@ -9,9 +9,9 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/fs.h"
+#include "commands_session.h"
 #include "doctor.h"
 #include "front.h"
-#include "commands_session.h"
 #include "perm/check.h"
 #include "perm/rules.h"
 #include "setup.h"
@@ -93,10 +93,10 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv, struct setup *s); /* argv behind the command's name */
 } table[] = {
-    {"perm", run_perm},      {"sessions", commands_sessions_run}, {"doctor", doctor_run},
-    {"export", commands_export_run}, {"replay", run_replay},    {"tour", run_tour},
-    {"mcp", run_missing},
-    {"worker", run_missing},
+    {"perm", run_perm},     {"sessions", commands_sessions_run},
+    {"doctor", doctor_run}, {"export", commands_export_run},
+    {"replay", run_replay}, {"tour", run_tour},
+    {"mcp", run_missing},   {"worker", run_missing},
 };
 
 int

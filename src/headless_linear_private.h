@@ -12,17 +12,17 @@ struct linear {
     struct engine *engine;
     const struct linear_options *o;
     struct recording *recording;
-    struct buf in;          /* typed, not yet a line */
+    struct buf in; /* typed, not yet a line */
     bool in_open;
-    struct buf out;         /* to be written */
-    struct buf part;        /* bytes of a character that is not complete yet */
-    bool ascii, mid_line;   /* mid_line: the cursor is not at the start of a line */
-    bool prompted;          /* a question or the prompt stands there */
+    struct buf out;       /* to be written */
+    struct buf part;      /* bytes of a character that is not complete yet */
+    bool ascii, mid_line; /* mid_line: the cursor is not at the start of a line */
+    bool prompted;        /* a question or the prompt stands there */
     int open_submits;
     uint64_t query, answered; /* the last question that marks a command's end, and its answer */
-    struct event **asks;    /* EV_PERM_ASK, waiting, oldest first */
+    struct event **asks;      /* EV_PERM_ASK, waiting, oldest first */
     size_t n_asks, cap_asks;
-    bool ask_shown;         /* asks[0] stands on the screen */
+    bool ask_shown; /* asks[0] stands on the screen */
     enum linear_ask line;
     enum perm_mode mode;
     char *session_id;
@@ -30,13 +30,14 @@ struct linear {
     double cost;
     bool greeted, said, closed, quit, failed;
     int code;
-    int64_t interrupt_ms;   /* of the Ctrl+C before; 0: none */
+    int64_t interrupt_ms; /* of the Ctrl+C before; 0: none */
 };
 
 /* headless_linear_show.c */
 void linear_text(struct linear *l, struct str text); /* as it comes, made visible */
 void linear_line(struct linear *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void linear_lines(struct linear *l, const char *indent, struct str text, size_t max); /* max: lines shown, 0: all */
+/* max: lines shown, 0: all */
+void linear_lines(struct linear *l, const char *indent, struct str text, size_t max);
 void linear_fresh_line(struct linear *l);
 void linear_flush(struct linear *l);
 void linear_show(struct linear *l, const struct event *ev); /* all but permission requests */

@@ -18,12 +18,12 @@ struct cancel;
 struct file_tree_options {
     const char *root;
     bool no_ignore;
-    bool no_links;        /* symlinks are left out */
+    bool no_links;    /* symlinks are left out */
     bool want_mtime;  /* of those that `want` takes */
     unsigned threads; /* 0: as many as there are cores, at most 8 */
     struct cancel *cancel;
-    bool (*want)(void *user,
-                 struct str rel_path); /* called from several threads; NULL: all files */
+    /* called from several threads; NULL: all files */
+    bool (*want)(void *user, struct str rel_path);
     void *user;
 };
 

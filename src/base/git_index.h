@@ -15,5 +15,5 @@ struct git_index *git_index_read(const char *git_dir, size_t hash_len, struct er
 void git_index_free(struct git_index *ix); /* NULL is fine */
 size_t git_index_count(const struct git_index *ix);
 bool git_index_has(const struct git_index *ix, struct str path); /* a file, or a submodule */
-bool git_index_has_below(const struct git_index *ix,
-                         struct str path); /* something in that folder */
+/* something in that folder */
+bool git_index_has_below(const struct git_index *ix, struct str path);

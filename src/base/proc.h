@@ -1,8 +1,8 @@
 #pragma once
 /*
  * Running commands. Every command runs under a supervisor: this program re-executed as `yare --supervise` (child
- * subreaper, a death pipe from yare; it kills all descendants until none is left however yare ends). ARCHITECTURE
- * section 2. The supervisor is spawned with posix_spawn from any thread: it relies on the death pipe, never on
+ * subreaper, a death pipe from yare; it kills all descendants until none is left however yare ends). The supervisor is
+ * spawned with posix_spawn from any thread: it relies on the death pipe, never on
  * PR_SET_PDEATHSIG.
  *
  * A struct proc belongs to the thread that started it. Output is read from `fd`; the reader decides what to keep. The
@@ -43,7 +43,7 @@ struct proc {
     int death_fd; /* closing it makes the supervisor kill everything */
     bool exited;
     int exit_status; /* wait status of the command's own process; valid when exited */
-    int wake_fd;     /* the caller's, -1 at first: readable, it ends the wait in proc_poll as output does */
+    int wake_fd; /* the caller's, -1 at first: readable, it ends the wait in proc_poll as output does */
 };
 
 /* Where this program is, for re-execution; the default is /proc/self/exe, which outlives an upgrade on disk (tests: a

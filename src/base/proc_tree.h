@@ -8,8 +8,8 @@
 struct proc_node {
     pid_t pid;
     int depth; /* 0: a child of the root */
-    char command
-        [PROC_COMMAND_MAX]; /* its words joined by blanks, cut; raw bytes as the process chose them */
+    /* its words joined by blanks, cut; raw bytes as the process chose them */
+    char command[PROC_COMMAND_MAX];
 };
 
 /* Descendants of root, each before its children; the root itself is left out. At most `max` of them are looked at. Returns how

@@ -29,8 +29,8 @@ struct walk_listing {
 
 struct walk_folder {
     const char *path; /* to open it */
-    struct str
-        full; /* below the outermost repository's top, without a closing slash: what rules speak of */
+    /* below the outermost repository's top, without a closing slash: what rules speak of */
+    struct str full;
     struct walk_scope *scope; /* of the folder above */
     bool tracked_only;
     bool is_root; /* the start of the walk: may be a link, and its own repository is known */

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * The engine: a session on a thread of its own, answering ops with events. The only seam between front ends (TUI, print
- * mode, tests, a parent agent) and the machine (ARCHITECTURE section 1).
+ * mode, tests, a parent agent) and the machine.
  *
  *     struct engine *e = engine_start(&cfg, &err);
  *     engine_post(e, op_new(OP_SUBMIT, "list the files"));
@@ -86,8 +86,9 @@ struct engine_config {
     const char *const *environ; /* the program's own environment; children get a whitelist of it */
     int max_retries;            /* of one request; -1: 10 */
     int max_tokens;             /* 0: the catalogue's */
-    int64_t context_window;     /* tokens a request may hold, where that is less than the model takes in; 0: no limit */
-    const char *notice;         /* the first EV_NOTICE, such as what is wrong with settings; NULL */
+    /* tokens a request may hold, where that is less than the model takes in; 0: no limit */
+    int64_t context_window;
+    const char *notice; /* the first EV_NOTICE, such as what is wrong with settings; NULL */
     const struct engine_seams
         *seams; /* what floors above and tests put in; NULL: the built-in ones */
 };

@@ -49,7 +49,7 @@ struct engine {
     size_t n_steer, cap_steer;
     bool quit, running;
     struct file_query *files; /* the walk that goes on, or NULL */
-    char **ids; /* every id this engine had: a reader may still hold one */
+    char **ids;               /* every id this engine had: a reader may still hold one */
     size_t n_ids, cap_ids;
     pthread_t thread;
 };

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * What travels over the seam between a front end and the engine (ARCHITECTURE section 1): ops in, events out, tagged
+ * What travels over the seam between a front end and the engine: ops in, events out, tagged
  * unions that own their strings. Whoever pops one frees it. Every start gets its end, also on abort.
  *
  * Plain `char *` members are owned and may be NULL where a comment says so.
@@ -170,13 +170,13 @@ struct event {
             bool replayed;
         } block;
         struct {
-            char *
-                json; /* the whole message, API shape: role and content; an answer of the model also has
-                           id, model, stop_reason, usage (no "type") */
+            /* the whole message, API shape: role and content; an answer of the model also has id, model, stop_reason, usage
+             * (no "type") */
+            char *json;
             char *uuid;
             bool assistant, hidden, partial;
-            char *
-                tool_results_json; /* user message of results: array of SURFACE 7.2 objects, or NULL */
+            /* user message of results: array of their tool_use_result objects, or NULL */
+            char *tool_results_json;
         } message;
         struct {
             char *id, *name;
@@ -196,8 +196,8 @@ struct event {
             char *command;            /* Bash: the whole command; NULL else */
             char *diff;               /* unified diff for edits; NULL else */
             struct decision decision; /* the full chain */
-            char **
-                rules; /* "always": what would be saved; n_rules 0: not offered, rules_why says why */
+            /* "always": what would be saved; n_rules 0: not offered, rules_why says why */
+            char **rules;
             size_t n_rules;
             char *rules_why; /* or NULL */
             char *rules_file;
@@ -255,8 +255,8 @@ struct event {
             char *command; /* what taking it up posts as OP_COMMAND: "/connect ..." */
         } offer;
         struct {
-            const char
-                *subtype;     /* static: "success" "error_max_turns" "error_during_execution" ... */
+            /* static: "success" "error_max_turns" "error_during_execution" ... */
+            const char *subtype;
             const char *exit; /* static: the loop's exit name */
             char *text;       /* the final answer */
             bool is_error;
@@ -265,7 +265,7 @@ struct event {
             double cost_usd;
             char *stop_reason; /* or NULL */
             char *errors;      /* JSON array of texts, or NULL */
-            char *model_usage; /* JSON object of SURFACE 8.3 modelUsage */
+            char *model_usage; /* JSON object: modelUsage of a result */
             char *usage;       /* JSON object */
             char *denials;     /* JSON array of permission_denials */
         } result;

@@ -52,7 +52,8 @@ struct ledger {
     struct ledger_agent agents[LEDGER_AGENTS];
     size_t n_agents;
     struct ledger_parts parts, last_parts;
-    int64_t cached, cached_ms; /* tokens that the main loop's last request left in the cache, and when */
+    /* tokens that the main loop's last request left in the cache, and when */
+    int64_t cached, cached_ms;
 };
 
 /* What the next request of the main loop is made of. */

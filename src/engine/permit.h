@@ -34,7 +34,8 @@ void permit_free(struct permit *p);
 /* Drops what was loaded: the next decision reads the settings anew (trust given, rules saved). */
 void permit_reload(struct permit *p);
 const struct perm_rules *permit_rules(struct permit *p);
-const struct config *permit_config(struct permit *p); /* as it is on disk now; borrowed until the next call */
+/* As it is on disk now; borrowed until the next call. */
+const struct config *permit_config(struct permit *p);
 
 /* DENY fills ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask. */
 enum permit_verdict permit_judge(struct permit *p, const struct permit_call *call,
@@ -52,12 +53,13 @@ void permit_abort(struct permit *p, uint64_t ask_id);
 /* May a shell command overlap with other calls? */
 bool permit_is_read_only(struct permit *p, const struct permit_call *call);
 
-/* SURFACE 8.3 permission_denials of the running submit: a JSON array. */
+/* permission_denials of a result: those of the running submit, a JSON array. */
 void permit_begin_submit(struct permit *p);
 void permit_write_denials(const struct permit *p, struct buf *out);
 struct perm_rule;
 bool permit_rule_is_ours(const struct permit *p, const struct perm_rule *r);
 /* Takes a rule ("allow", "Bash(make:*)") out of the yare settings file it stands in. */
-bool permit_remove_rule(struct permit *p, const char *list, const char *text, struct err *err) MUST_CHECK;
+bool permit_remove_rule(struct permit *p, const char *list, const char *text,
+                        struct err *err) MUST_CHECK;
 /* The rules in force, for /permissions and QUERY_RULES: {"rules":[..],"problems":[..],"sources":[..]}. */
 void permit_write_rules(struct permit *p, struct buf *out);

@@ -35,13 +35,13 @@ void
 query_answer(struct engine *e, const struct op *op)
 {
     static void (*const writers[])(struct engine *, struct str, struct buf *) = {
-        [QUERY_HISTORY] = query_history, [QUERY_SESSIONS] = query_sessions,
-        [QUERY_RULES] = write_rules,     [QUERY_FILES] = NULL,
-        [QUERY_SEARCH] = query_search,   [QUERY_CHECKPOINTS] = write_checkpoints,
-        [QUERY_STATE] = write_state,     [QUERY_METERS] = query_meters,
-        [QUERY_MODELS] = query_models,
-        [QUERY_TOOL_LOG] = query_tool_log, [QUERY_COMMANDS] = command_write_list,
-        [QUERY_TRUST] = query_trust,     [QUERY_SETTINGS] = query_settings,
+        [QUERY_HISTORY] = query_history,       [QUERY_SESSIONS] = query_sessions,
+        [QUERY_RULES] = write_rules,           [QUERY_FILES] = NULL,
+        [QUERY_SEARCH] = query_search,         [QUERY_CHECKPOINTS] = write_checkpoints,
+        [QUERY_STATE] = write_state,           [QUERY_METERS] = query_meters,
+        [QUERY_MODELS] = query_models,         [QUERY_TOOL_LOG] = query_tool_log,
+        [QUERY_COMMANDS] = command_write_list, [QUERY_TRUST] = query_trust,
+        [QUERY_SETTINGS] = query_settings,
     };
     if (op->query == QUERY_FILES) {
         query_files(e, op); /* answers later */

@@ -40,8 +40,8 @@ struct recording_reader {
     size_t at;     /* in it */
     int64_t taken; /* bytes of the file behind the last line given */
     bool ended;
-    struct str
-        only; /* lines without this text, ASCII case aside, are passed over unread; borrowed; empty: all are read */
+    /* lines without this text, ASCII case aside, are passed over unread; borrowed; empty: all are read */
+    struct str only;
 };
 /* Error: no such file, not readable, or its first line shows that it is no recording. */
 bool recording_read_open(struct recording_reader *r, const char *path, struct err *err) MUST_CHECK;

@@ -32,12 +32,13 @@ void usage_commit(struct usage_meter *m, struct passport *p, const char *model,
 double usage_cost_now(const struct usage_meter *m, const struct model_info *info);
 struct event *usage_event(const struct usage_meter *m, const struct model_info *info,
                           double budget_usd);
-/* SURFACE 8.3: modelUsage and usage of a result. */
+/* modelUsage and usage of a result, as stream-json has them. */
 void usage_write_models(const struct passport *p, struct buf *out);
 void usage_write(const struct usage *u, struct buf *out);
 /* The members of a "usage" record of the journal (without braces), and back from the whole record. Those that the
  * ledger knows are taken from m (turn, purpose, agent). */
-void usage_write_note(const struct usage_meter *m, const char *model, const struct usage *u, struct buf *out);
+void usage_write_note(const struct usage_meter *m, const char *model, const struct usage *u,
+                      struct buf *out);
 void usage_read_note(struct passport *p, struct str record);
 /* The same record into the ledger alone. */
 void usage_restore(struct usage_meter *m, struct str record);

@@ -1,4 +1,4 @@
-/* Chat completions as a model stream (SURFACE section 12): the connection, and what to ask again without. What is sent is written in
+/* Chat completions as a model stream: the connection, and what to ask again without. What is sent is written in
  * openai_body.c, what comes is read in openai_reader.c. */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -231,8 +231,8 @@ receive(struct stream *s, int wake_fd, int timeout_ms, bool *ret_over, struct er
     enum http_step step = http_next(s->http, wake_fd, timeout_ms, &chunk, &http_err);
     switch (step) {
     case HTTP_DATA:
-        s->settle_at =
-            0; /* some give a reason with every chunk: it is silence that ends an answer */
+        /* Some give a reason with every chunk: it is silence that ends an answer. */
+        s->settle_at = 0;
         take_bytes(s, chunk);
         return MODEL_IDLE;
     case HTTP_IDLE:

@@ -23,7 +23,7 @@ enum pilot_verb {
     PILOT_WRITE,   /* a: text, b: file */
     PILOT_TODO,    /* a: items, one a line */
     PILOT_HELP,
-    PILOT_TOUR, /* where it is */
+    PILOT_TOUR,   /* where it is */
     PILOT_UNKNOWN /* a: the text */
 };
 

@@ -41,8 +41,8 @@ struct question {
 };
 
 static const struct kind_row {
-    const char *name,
-        *owner; /* owner: what its /v1/models says in owned_by; NULL: nothing of its own */
+    const char *name;
+    const char *owner; /* what its /v1/models says in owned_by; NULL: nothing of its own */
     const char *advice;
 } kinds[] = {
     [SERVER_OTHER] = {"a model server", NULL, "start the server with a larger context"},

@@ -63,7 +63,7 @@ enum delta_kind {
     DELTA_INPUT_JSON, /* index, text = part of the input's JSON */
     /* index; tool_use: text = the input as it turned out whole, in place of its parts, or ""; withdrawn: it never was */
     DELTA_BLOCK_STOP,
-    DELTA_USAGE,      /* usage, cumulative for this message; stop may be set with it */
+    DELTA_USAGE, /* usage, cumulative for this message; stop may be set with it */
     DELTA_PING,
     /* the provider's own event as JSON in text, for partial output; comes before its delta */
     DELTA_RAW,

@@ -20,8 +20,8 @@ struct node {
 struct tree {
     struct node *nodes;
     size_t n, cap;
-    size_t *
-        slots; /* open addressing, uuid to node + 1; made when the order of the file is not enough */
+    /* open addressing, uuid to node + 1; made when the order of the file is not enough */
+    size_t *slots;
     size_t n_slots;
 };
 

@@ -21,8 +21,8 @@ struct grep_options {
 };
 
 struct grep_hits {
-    struct buf
-        text; /* content mode: the lines, each with newline; a line that is "\0" alone stands between groups */
+    /* content mode: the lines, each with newline; a line that is "\0" alone stands between groups */
+    struct buf text;
     size_t lines;   /* in text, without those */
     size_t matches; /* lines that match (multiline: matches) */
     int64_t mtime_ns;

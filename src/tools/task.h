@@ -36,17 +36,17 @@ enum task_state {
 struct task_host {
     void *user;
     void (*ended)(void *user); /* some task ended: task_table_next_ended */
-    void (*progress)(void *user,
-                     struct task *t); /* it put something out; at most a few times a second */
-    bool front_only;                  /* nothing may go to the background */
-    uint64_t flood_bytes;             /* 0: TASK_FLOOD_BYTES */
+    /* it put something out; at most a few times a second */
+    void (*progress)(void *user, struct task *t);
+    bool front_only;      /* nothing may go to the background */
+    uint64_t flood_bytes; /* 0: TASK_FLOOD_BYTES */
 };
 
 /* A copy of what is known of a task; strings are owned. */
 struct task_info {
     char *id; /* "bash_1"; NULL while in front */
-    char *tool_use_id, *session_id, *command, *last_line,
-        *spill_path; /* spill_path: NULL while nothing is kept on disk */
+    char *tool_use_id, *session_id, *command, *last_line;
+    char *spill_path; /* NULL while nothing is kept on disk */
     pid_t pid, supervisor;
     enum task_state state;
     int exit_status;                /* a wait status */
@@ -56,7 +56,7 @@ struct task_info {
 };
 void task_info_release(struct task_info *i);
 void task_get(struct task *t, struct task_info *ret);
-/* "exit 0", "killed by signal 9", "timed out after 5 s", "stopped by the person": how it ended; "running". Appends. */
+/* "exit 0", "killed by signal 9", "killed at its timeout of 5000 ms", "stopped by the person": how it ended; "running". Appends. */
 void task_say_state(const struct task_info *i, struct buf *out);
 bool task_failed(const struct task_info *i); /* it ended, and not with exit status 0 */
 
@@ -66,8 +66,8 @@ struct task_table *task_table_new(const struct task_host *host);
 /* Ends every background task with all it started and takes no more; waits for them a few seconds at most. */
 void task_table_close(struct task_table *tt);
 bool task_table_takes_background(const struct task_table *tt); /* NULL: no */
-void
-task_table_free(struct task_table *tt); /* closes; no call may be running any more. NULL is fine */
+/* Closes; no call may be running any more. NULL is fine. */
+void task_table_free(struct task_table *tt);
 
 /* By its id or by the call that started it; running ones before those that ended. NULL: none. Yours to unref. */
 struct task *task_find(struct task_table *tt, struct str id);

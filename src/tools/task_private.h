@@ -43,8 +43,8 @@ struct task_table {
     int wake_fd;
 
     pthread_mutex_t lock; /* guards the rest */
-    struct task **
-        list; /* running in front, running behind, ended behind: in order of their start; holds a reference each */
+    /* running in front, running behind, ended behind: in order of their start; holds a reference each */
+    struct task **list;
     size_t n, cap;
     unsigned last_id;
     bool has_keeper, closing;

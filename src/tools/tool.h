@@ -25,8 +25,8 @@ struct tool_ctx {
     struct cancel *cancel;        /* this call's token */
     struct cancel *background;    /* fired: the command goes on beside the turn; may be NULL */
     struct task_table *tasks;     /* commands that run; NULL: none can go to the background */
-    bool may_outlive;             /* at its time-out the command goes to the background, else it is killed */
-    int64_t max_result_chars;     /* 0: 50,000 (E0) */
+    bool may_outlive; /* at its time-out the command goes to the background, else it is killed */
+    int64_t max_result_chars; /* 0: 50,000 */
     /* Reports progress; callable from the tool's thread at any time; text is the last output line, bytes so far. */
     void (*progress)(void *user, struct str last_line, int64_t bytes);
     void *user;
@@ -43,19 +43,20 @@ struct tool_host {
 
 /* Filled by run. Init and release by the executor. */
 struct tool_result {
-    struct buf text; /* to the model; capped by the executor (E0) after run */
+    struct buf text; /* to the model; capped by the executor after run */
     bool is_error;   /* tool_result is_error */
     /* a non-zero exit that is no error (grep found nothing): does not cancel siblings */
     bool benign;
     struct buf display; /* for the person when it differs: a unified diff, a listing; empty: text */
     char summary[160];  /* one line: "212 lines", "+12 -7", "17 matches in 4 files", "exit 1" */
-    /* tool_use_result JSON of SURFACE 7.2 for stream-json and hooks; empty: none */
+    /* tool_use_result JSON for stream-json and hooks; empty: none */
     struct buf data;
     char *new_cwd;    /* Bash: the shell's folder after the command, NULL: unchanged; yours */
     struct buf image; /* base64 of an image result, media type in image_type; empty: none */
     char image_type[32];
     char *spill_path; /* the full text was spilled here; NULL: not */
-    struct buf log;   /* what it put out, longer than text, for a person to look at; empty: text says it all */
+    /* what it put out, longer than text, for a person to look at; empty: text says it all */
+    struct buf log;
     int64_t log_from; /* bytes that came before log */
     char *task_id;    /* Bash: the command goes on in the background under this id; NULL: not */
 };
@@ -99,5 +100,5 @@ bool tool_validate(const struct tool *t, const struct cJSON *input, struct err *
 void tool_schema_write(const struct tool *t, struct buf *out);
 /* Appends the array of all tools but those named in `denied` (NULL-terminated, may be NULL). Same bytes for same input. */
 void tools_schema_write(const char *const *denied, struct buf *out);
-/* E0: caps the result's text to `max` characters with a preview and the path of the full text, spilled to ctx->spill_dir. */
+/* Caps the result's text to `max` characters with a preview and the path of the full text, spilled to ctx->spill_dir. */
 void tool_result_cap(const struct tool_ctx *ctx, struct tool_result *r, int64_t max);
