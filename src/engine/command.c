@@ -321,80 +321,22 @@ command_write_list(struct engine *e, struct str arg, struct buf *out)
 }
 
 /* Commands of other tools of this kind that people's fingers know. */
+static const char elsewhere[] =
+    "add-dir agents autocompact background bashes btw bug cd chrome config copy debug desktop "
+    "diff doctor effort fast feedback hooks ide init install-github-app install-slack-app "
+    "keybindings login logout mcp mobile output-style passes plan plugin pr-comments "
+    "privacy-settings recap release-notes reload-plugins reload-skills remote-control "
+    "remote-env review rewind sandbox security-review skills stats status statusline stickers "
+    "stop tasks teleport terminal-setup theme todos tui upgrade usage vim voice web-setup";
+
 static bool
 is_known_elsewhere(struct str line)
 {
-    static const char *const names[] = {"add-dir",
-                                        "agents",
-                                        "autocompact",
-                                        "background",
-                                        "bashes",
-                                        "branch",
-                                        "btw",
-                                        "bug",
-                                        "cd",
-                                        "chrome",
-                                        "config",
-                                        "copy",
-                                        "debug",
-                                        "desktop",
-                                        "diff",
-                                        "doctor",
-                                        "effort",
-                                        "export",
-                                        "fast",
-                                        "feedback",
-                                        "fork",
-                                        "hooks",
-                                        "ide",
-                                        "init",
-                                        "install-github-app",
-                                        "install-slack-app",
-                                        "keybindings",
-                                        "login",
-                                        "logout",
-                                        "mcp",
-                                        "memory",
-                                        "mobile",
-                                        "output-style",
-                                        "passes",
-                                        "plan",
-                                        "plugin",
-                                        "pr-comments",
-                                        "privacy-settings",
-                                        "recap",
-                                        "release-notes",
-                                        "reload-plugins",
-                                        "reload-skills",
-                                        "remote-control",
-                                        "remote-env",
-                                        "rename",
-                                        "review",
-                                        "rewind",
-                                        "sandbox",
-                                        "security-review",
-                                        "skills",
-                                        "stats",
-                                        "status",
-                                        "statusline",
-                                        "stickers",
-                                        "stop",
-                                        "tasks",
-                                        "teleport",
-                                        "terminal-setup",
-                                        "theme",
-                                        "todos",
-                                        "tui",
-                                        "upgrade",
-                                        "usage",
-                                        "vim",
-                                        "voice",
-                                        "web-setup"};
-    struct str name = str_trim(line);
+    struct str name = str_trim(line), rest = str_from(elsewhere), word;
     size_t end = str_find(name, ' ', 0);
     name = str_sub(name, 1, end == (size_t)-1 ? name.len : end - 1);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_is(name, names[i]))
+    while (str_split(&rest, ' ', &word))
+        if (str_eq(name, word))
             return true;
     return false;
 }
