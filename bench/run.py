@@ -305,6 +305,23 @@ def resume(b):
     yield "resume 2,000 messages, 21 MB: memory", statistics.median(memory), "MB PSS", "25", None, "244 / -"
 
 
+# ---- search ----
+
+@row
+def search(b):
+    tool = os.path.join(os.path.dirname(b.yare), "bench", "search_tool")
+    if not os.path.exists(tool):
+        raise m.BenchError("%s is not there: configure with -DYARE_BENCH=ON, as scripts/bench does" % tool)
+    out = b.folder + "/search.json"
+    subprocess.run([sys.executable, m.TOP + "/bench/search.py", tool, "--json", out, "--runs", str(b.runs(15))], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(out) as f:
+        rows = json.load(f)["rows"]
+    for r in rows:
+        yield "search: " + r["name"], r["yare_ms"], "ms", "1.0x rg", r.get("rg_ms"), ""
+    yield "search: peak memory", max(r["yare_mb"] for r in rows), "MB", "30", None, ""
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("yare")
