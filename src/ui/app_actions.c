@@ -24,29 +24,37 @@ app_focus(struct app *a, enum pane pane)
     }
 }
 
-static void
+static bool
 set_mode(struct app *a, enum perm_mode mode)
 {
-    if (!a->engine || a->engine_closed)
-        return;
+    if (!a->engine || a->engine_closed) {
+        app_note(a, "the engine is not there: the mode stays as it is");
+        return false;
+    }
     struct op *op = op_new(OP_SET_MODE, NULL);
     op->mode = mode;
     engine_post(a->engine, op);
     a->view.mode = mode; /* shown at once; the engine's word follows */
+    if (app_covered(a))
+        app_note(a, "mode: %s", perm_mode_shown(mode));
+    return true;
 }
 
 static void
 toggle_afk(struct app *a)
 {
     if (a->view.mode == PERM_AUTO) {
-        set_mode(a, a->afk_set ? a->mode_before : PERM_DEFAULT);
-        a->afk_set = false;
-        app_note(a, "AFK off");
+        if (set_mode(a, a->afk_set ? a->mode_before : PERM_DEFAULT)) {
+            a->afk_set = false;
+            app_note(a, "AFK off");
+        }
         return;
     }
-    a->mode_before = a->view.mode;
+    enum perm_mode before = a->view.mode;
+    if (!set_mode(a, PERM_AUTO))
+        return;
+    a->mode_before = before;
     a->afk_set = true;
-    set_mode(a, PERM_AUTO);
     app_note(a, "AFK on: a classifier decides what would be asked");
 }
 
@@ -159,6 +167,13 @@ show_action(struct app *a, enum key_action act)
 }
 
 bool
+app_action_steady(enum key_action act)
+{
+    return act == ACT_MODE || act == ACT_AFK || act == ACT_REDRAW || act == ACT_MOUSE ||
+           act == ACT_SUSPEND;
+}
+
+bool
 app_action(struct app *a, enum key_action act, int64_t now)
 {
     switch (act) {
@@ -174,7 +189,7 @@ app_action(struct app *a, enum key_action act, int64_t now)
         app_quit(a, 0);
         return true;
     case ACT_MODE:
-        set_mode(a, perm_mode_next(a->view.mode, a->view.bypass_allowed));
+        (void)set_mode(a, perm_mode_next(a->view.mode, a->view.bypass_allowed));
         return true;
     case ACT_AFK:
         toggle_afk(a);

@@ -115,12 +115,19 @@ app_background(struct app *a)
 bool
 app_activity_key(struct app *a, int key)
 {
+    return app_activity_action(a, key == YK_DOWN ? ACT_ACT_NEXT
+                                  : key == YK_UP ? ACT_ACT_BACK
+                                                 : keys_action_in(KEYS_ACTIVITY, key, 0));
+}
+
+bool
+app_activity_action(struct app *a, enum key_action act)
+{
     app_activity_follow(a);
     const struct activity *at = activity_at(&a->view, a->selected);
-    enum key_action act = keys_action_in(KEYS_ACTIVITY, key, 0);
-    if (key == YK_DOWN || act == ACT_ACT_NEXT)
+    if (act == ACT_ACT_NEXT)
         select_row(a, a->selected + (activity_at(&a->view, a->selected + 1) != NULL));
-    else if (key == YK_UP || act == ACT_ACT_BACK)
+    else if (act == ACT_ACT_BACK)
         select_row(a, a->selected - (a->selected > 0));
     else if (act == ACT_ACT_LOG && at)
         log_view_open(&a->log, at->id);
@@ -138,7 +145,7 @@ app_activity_press(struct app *a)
 {
     struct layout l;
     int x, y, w = a->canvas.w, h = a->canvas.h;
-    if (app_box_open(a))
+    if (app_covered(a))
         return false;
     layout_make(&a->view, w, h, 1, &l);
     layout_make(&a->view, w, h, input_rows(&a->input, l.prompt.w), &l);

@@ -136,6 +136,15 @@ draw_welcome(struct app *a, const struct layout *l)
     }
 }
 
+/* What a key did behind a page or picker, on its last row. */
+static void
+draw_box_note(struct app *a)
+{
+    struct canvas *c = &a->canvas;
+    if (c->h >= 4 && c->w > 6)
+        canvas_textf(c, (struct rect){2, c->h - 1, c->w - 4, 1}, 0, 0, ST_WARN, " %s ", a->note);
+}
+
 void
 app_draw(struct app *a, int64_t now)
 {
@@ -174,6 +183,8 @@ app_draw(struct app *a, int64_t now)
         page_draw(&a->page, &a->view, &a->canvas, a->ascii);
     if (a->picker.type)
         picker_draw(&a->picker, &a->canvas, a->ascii, clock_wall_ms());
+    if (app_box_open(a) && a->note_until_ms > now)
+        draw_box_note(a);
 }
 
 void

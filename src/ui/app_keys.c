@@ -71,6 +71,24 @@ transcript_key(struct app *a, int key)
     return true;
 }
 
+/* Something is written in a field, or lies over the panes: their keys are not meant. */
+static bool
+elsewhere(const struct app *a)
+{
+    return app_box_open(a) || a->log.id || a->line != LINE_PROMPT ||
+           (a->focus == PANE_APPROVAL && approval_typing(&a->approval));
+}
+
+static enum key_context
+context_of(const struct app *a)
+{
+    static const enum key_context of[] = {[PANE_PROMPT] = KEYS_PROMPT,
+                                          [PANE_TRANSCRIPT] = KEYS_TRANSCRIPT,
+                                          [PANE_APPROVAL] = KEYS_APPROVAL,
+                                          [PANE_ACTIVITY] = KEYS_ACTIVITY};
+    return elsewhere(a) ? KEYS_ANYWHERE : of[a->focus];
+}
+
 static void
 approval_take(struct app *a, struct op *op)
 {
@@ -105,11 +123,74 @@ pane_key(struct app *a, int key, struct str paste, int64_t now)
     }
     if (key == YK_TAB) {
         app_focus(a, PANE_PROMPT);
-    } else if (!app_action(a, keys_action(key, 0), now) && is_text(key) &&
+    } else if (!app_action(a, keys_action_in(context_of(a), key, 0), now) && is_text(key) &&
                a->focus != PANE_APPROVAL) {
         app_focus(a, PANE_PROMPT);
         app_prompt_key(a, key, now);
     }
+}
+
+static bool
+pane_action(struct app *a, enum key_action act, int64_t now)
+{
+    struct op *op = NULL;
+    bool used = false;
+    switch (a->focus) {
+    case PANE_APPROVAL:
+        used = approval_action(&a->approval, &a->view, act, now, &op);
+        approval_take(a, op);
+        return used;
+    case PANE_TRANSCRIPT:
+        return transcript_action(a, act);
+    case PANE_ACTIVITY:
+        return app_activity_action(a, act);
+    case PANE_PROMPT:
+        return app_prompt_action(a, act);
+    }
+    return used;
+}
+
+/* The second key of a chord. */
+static void
+chord_key(struct app *a, int key, int64_t now)
+{
+    enum key_action act = keys_action_in(context_of(a), key, a->chord);
+    bool box = a->log.id || app_box_open(a);
+    a->chord = 0;
+    if (box && !app_action_steady(act))
+        return;
+    if (elsewhere(a) || !pane_action(a, act, now))
+        (void)app_action(a, act, now);
+}
+
+/* Chords, and what holds whatever lies over the panes. */
+static bool
+anywhere_key(struct app *a, int key, int64_t now)
+{
+    enum key_action act = keys_action(key, 0);
+    if (a->chord)
+        chord_key(a, key, now);
+    else if (keys_is_chord_start(context_of(a), key) && !(elsewhere(a) && is_text(key)))
+        a->chord = key;
+    else if (elsewhere(a) && app_action_steady(act) && !is_text(key))
+        (void)app_action(a, act, now);
+    else
+        return false;
+    return true;
+}
+
+static void
+wheel(struct app *a, int key)
+{
+    if (app_box_open(a))
+        (void)app_box_key(a, key, STR(""));
+    else if (a->log.id)
+        (void)log_view_key(&a->log, key, STR(""));
+    else if (app_covered(a))
+        for (int i = 0; i < WHEEL_ROWS; i++)
+            approval_wheel(&a->approval, key);
+    else
+        transcript_scroll(a->transcript, &a->view, key == YK_WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
 }
 
 static bool
@@ -128,13 +209,7 @@ wheel_or_focus(struct app *a, int key)
         return true;
     case YK_WHEEL_UP:
     case YK_WHEEL_DOWN:
-        if (app_box_open(a))
-            (void)app_box_key(a, key, STR(""));
-        else if (a->log.id)
-            (void)log_view_key(&a->log, key, STR(""));
-        else
-            transcript_scroll(a->transcript, &a->view,
-                              key == YK_WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
+        wheel(a, key);
         return true;
     default:
         return false;
@@ -147,20 +222,10 @@ dispatch(struct app *a, int key, struct str paste, int64_t now)
     if (wheel_or_focus(a, key))
         return;
     a->last_key_ms = now;
-    if (app_box_key(a, key, paste))
+    if (anywhere_key(a, key, now) || app_box_key(a, key, paste))
         return;
     if (a->log.id) {
         app_log_key(a, key, paste);
-        return;
-    }
-    if (a->chord) {
-        int first = a->chord;
-        a->chord = 0;
-        (void)app_action(a, keys_action(key, first), now);
-        return;
-    }
-    if (keys_is_chord_start(key)) {
-        a->chord = key;
         return;
     }
     if (app_trust_key(a, key, now) || (app_shows_trust_box(a) && trust_box_key(&a->trust, key)))

@@ -60,12 +60,17 @@ run_chosen(struct app *a, char *take_command)
 }
 
 bool
+app_covered(const struct app *a)
+{
+    return app_box_open(a) || a->log.id ||
+           (a->focus == PANE_APPROVAL && approval_full(&a->approval) && a->view.n_asks);
+}
+
+bool
 app_box_key(struct app *a, int key, struct str typed)
 {
     struct op *op = NULL;
-    if (key == ('l' | KM_CTRL)) {
-        term_redraw();
-    } else if (a->page.type) {
+    if (a->page.type) {
         page_key(&a->page, key, typed, &op);
         bool command = op && op->kind == OP_COMMAND;
         (void)ask(a, op);

@@ -149,11 +149,13 @@ bool app_shows_trust_box(const struct app *a); /* the whole question stands over
 void app_key(struct app *a, int key, struct str paste, int64_t now_ms);
 /* app_actions.c: what holds wherever the focus is */
 bool app_action(struct app *a, enum key_action act, int64_t now_ms); /* false: it is none of these */
+bool app_action_steady(enum key_action act); /* it holds over pages, pickers, logs and fields as well */
 void app_interrupt(struct app *a);
 void app_focus(struct app *a, enum pane pane);
 void app_line_open(struct app *a, enum line_mode mode); /* the prompt's line asks for a search */
 /* app_prompt.c: the prompt and its line */
 void app_prompt_key(struct app *a, int key, int64_t now_ms);
+bool app_prompt_action(struct app *a, enum key_action act); /* what a chord gave; false: it is none of the prompt's own */
 void app_line_key(struct app *a, int key, struct str paste, int64_t now_ms); /* while a->line is not LINE_PROMPT */
 bool app_trust_key(struct app *a, int key, int64_t now_ms); /* true: it belongs to the question of trust */
 void app_follow(struct app *a); /* completion looks at the prompt again */
@@ -165,6 +167,7 @@ void app_submit_text(struct app *a, struct str text);
 void app_open_page(struct app *a, const struct page_type *type);
 void app_open_picker(struct app *a, const struct picker_type *type);
 bool app_box_open(const struct app *a); /* a page or picker has the screen */
+bool app_covered(const struct app *a); /* the panes cannot be seen: a box, a log, or a request over everything */
 bool app_box_key(struct app *a, int key, struct str typed);
 void app_take_answer(struct app *a, const struct event *ev);
 void app_greet(struct app *a, bool trusted); /* EV_SESSION came */
@@ -176,6 +179,7 @@ void app_offers_release(struct app *a);
 void app_activity_init(struct app *a);
 void app_activity_release(struct app *a);
 bool app_activity_key(struct app *a, int key);
+bool app_activity_action(struct app *a, enum key_action act);
 bool app_activity_press(struct app *a);  /* the mouse: selects what it points at; false: not in the pane */
 void app_activity_leave(struct app *a);  /* another pane has the focus: nothing is selected */
 void app_activity_follow(struct app *a); /* the selection stays with its tool */

@@ -43,7 +43,7 @@ app_line_key(struct app *a, int key, struct str paste, int64_t now)
     enum key_action act = keys_action(key, 0);
     if (act == ACT_HISTORY && a->line == LINE_HISTORY)
         history_find(a);
-    else if (act == ACT_INTERRUPT || act == ACT_ESCAPE || act == ACT_REDRAW)
+    else if (act == ACT_INTERRUPT || act == ACT_ESCAPE)
         (void)app_action(a, act, now);
     else if (a->line == LINE_SEARCH)
         search_line_key(a, key, paste);
@@ -103,6 +103,24 @@ empty_prompt_key(struct app *a, int key)
     }
 }
 
+static void
+submit(struct app *a)
+{
+    if (input_enter(&a->input))
+        app_submit(a);
+}
+
+bool
+app_prompt_action(struct app *a, enum key_action act)
+{
+    if (a->o->replay)
+        return false;
+    if (act != ACT_SUBMIT)
+        return input_action(&a->input, act);
+    submit(a);
+    return true;
+}
+
 void
 app_prompt_key(struct app *a, int key, int64_t now)
 {
@@ -114,8 +132,7 @@ app_prompt_key(struct app *a, int key, int64_t now)
     if (complete_key(&a->complete, &a->input, key))
         return;
     if (act == ACT_SUBMIT) {
-        if (input_enter(&a->input))
-            app_submit(a);
+        submit(a);
     } else if (key == YK_TAB) {
         tab(a);
     } else if (app_action(a, act, now)) {

@@ -54,7 +54,7 @@ app_mouse(struct app *a, int key)
 {
     int x, y;
     struct rect r = pane_rect(a);
-    if (app_box_open(a) || !r.h)
+    if (app_covered(a) || !r.h)
         return;
     term_mouse(&x, &y);
     bool inside = x >= r.x && x < r.x + r.w && y >= r.y && y < r.y + r.h;

@@ -210,7 +210,7 @@ key_confirm(struct approval *a, const struct ask *ask, int key)
 {
     if (key == YK_ENTER && approval_can_always(a, ask))
         return answer(a, PERM_ANSWER_ALWAYS, NULL, NULL);
-    if (key == YK_ESC || key == 'n') {
+    if (key == YK_ESC || keys_action_in(KEYS_APPROVAL, key, 0) == ACT_NO) {
         a->confirm_always = false;
         a->scroll = 0;
     }
@@ -276,24 +276,25 @@ key_toggle(struct approval *a, bool *what, bool *other)
     a->scroll = 0;
 }
 
-static struct op *
-key_main(struct approval *a, const struct view *v, const struct ask *ask, int key, bool *ret_used)
+/* The pane's own actions; false: it is none of them. */
+static bool
+act_main(struct approval *a, const struct view *v, const struct ask *ask, enum key_action act,
+         struct op **ret_op)
 {
-    if (key_scroll(a, key))
-        return NULL;
-    switch (key) {
-    case 'y':
-        return answer(a, PERM_ANSWER_ONCE, NULL, NULL);
-    case 'a':
+    switch (act) {
+    case ACT_ONCE:
+        *ret_op = answer(a, PERM_ANSWER_ONCE, NULL, NULL);
+        break;
+    case ACT_ALWAYS:
         key_always(a, ask);
         break;
-    case 'n':
+    case ACT_NO:
         a->typing_reason = true;
         break;
-    case 'w':
+    case ACT_WHY:
         key_toggle(a, &a->why, &a->diff_open);
         break;
-    case 'e':
+    case ACT_EDIT:
         if (approval_can_edit(ask)) {
             a->editing = true;
             field_set(&a->field, str_from(ask->ev->u.ask.command));
@@ -301,24 +302,73 @@ key_main(struct approval *a, const struct view *v, const struct ask *ask, int ke
             a->note = "only a command can be edited here";
         }
         break;
-    case 'j':
-    case 'k':
-        key_other(a, v, key == 'j' ? 1 : -1);
+    case ACT_ASK_NEXT:
+    case ACT_ASK_BACK:
+        key_other(a, v, act == ACT_ASK_NEXT ? 1 : -1);
         break;
-    case YK_ENTER:
+    case ACT_DIFF:
         if (ask->ev->u.ask.diff)
             key_toggle(a, &a->diff_open, &a->why);
         break;
-    case YK_ESC:
+    default:
+        return false;
+    }
+    return true;
+}
+
+static struct op *
+key_main(struct approval *a, const struct view *v, const struct ask *ask, int key, bool *ret_used)
+{
+    struct op *op = NULL;
+    enum key_action act = keys_action_in(KEYS_APPROVAL, key, 0);
+    if (act_main(a, v, ask, act, &op) || key_scroll(a, key))
+        return op;
+    if (key == YK_ESC) {
         *ret_used = a->why || a->diff_open;
         a->why = a->diff_open = false;
         a->scroll = 0;
-        break;
-    default: /* a letter that means nothing here must not land in the prompt */
-        *ret_used = key < KEY_NAMED || key == YK_PASTE;
-        break;
+    } else { /* a letter that means nothing, here or anywhere, must not land in the prompt */
+        *ret_used = (key < KEY_NAMED && act == ACT_NONE) || key == YK_PASTE;
     }
     return NULL;
+}
+
+static bool
+is_guarded(const struct approval *a, int64_t now_ms)
+{
+    return !a->focused || now_ms - a->shown_since_ms < GUARD_MS;
+}
+
+/* A person may have given an answer a key with Ctrl or Alt. */
+static bool
+is_own_key(int key)
+{
+    enum key_action act = keys_action_in(KEYS_APPROVAL, key, 0);
+    return act != ACT_NONE && keys_at((size_t)act - 1)->context == KEYS_APPROVAL;
+}
+
+bool
+approval_typing(const struct approval *a)
+{
+    return a->serial && (a->typing_reason || a->editing);
+}
+
+bool
+approval_action(struct approval *a, const struct view *v, enum key_action act, int64_t now_ms,
+                struct op **ret_op)
+{
+    const struct ask *ask = approval_ask(a, v);
+    *ret_op = NULL;
+    if (!ask || is_guarded(a, now_ms) || approval_typing(a) || a->confirm_always)
+        return false;
+    a->note = NULL;
+    return act_main(a, v, ask, act, ret_op);
+}
+
+void
+approval_wheel(struct approval *a, int key)
+{
+    (void)key_scroll(a, key);
 }
 
 struct op *
@@ -328,9 +378,9 @@ approval_key(struct approval *a, const struct view *v, int key, struct str typed
     const struct ask *ask = approval_ask(a, v);
     *ret_used = false;
     bool field = a->typing_reason || a->editing;
-    if (!ask || ((key & (KM_CTRL | KM_ALT)) && !field))
+    if (!ask || ((key & (KM_CTRL | KM_ALT)) && !field && !is_own_key(key)))
         return NULL;
-    if (key != YK_ESC && (!a->focused || now_ms - a->shown_since_ms < GUARD_MS)) {
+    if (key != YK_ESC && is_guarded(a, now_ms)) {
         *ret_used = key < KEY_NAMED || key == YK_ENTER || key == YK_PASTE;
         return NULL;
     }

@@ -6,6 +6,7 @@
 #include "ui/approval_parts.h"
 #include "ui/diffview.h"
 #include "ui/fmt.h"
+#include "ui/keys.h"
 
 #define SHORT 6                      /* rows of a pane whose keys get no second row */
 #define ONLY_MAX ((size_t)8 << 10)   /* bytes of an input that is looked into */
@@ -169,28 +170,39 @@ key(struct flow *f, const char *k, const char *what, const char *between)
     flow_add(f, ST_TEXT, str_from(what));
 }
 
+/* What a key is called now; none where the person took it off. */
+static void
+own_key(struct flow *f, enum key_action act, const char *what, const char *between)
+{
+    const char *k = keys_of(act);
+    if (k)
+        key(f, keys_shown(k), what, between);
+}
+
 static void
 main_keys(const struct sheet *s, struct flow *f, const char *between, bool brief)
 {
-    key(f, "y", brief ? NULL : "once", between);
+    own_key(f, ACT_ONCE, brief ? NULL : "once", between);
     if (approval_can_always(s->a, s->ask))
-        key(f, "a", brief ? NULL : "always", between);
-    key(f, "n", brief ? NULL : "no", between);
-    key(f, "w", brief ? NULL : s->a->why ? "less" : "why", between);
+        own_key(f, ACT_ALWAYS, brief ? NULL : "always", between);
+    own_key(f, ACT_NO, brief ? NULL : "no", between);
+    own_key(f, ACT_WHY, brief ? NULL : s->a->why ? "less" : "why", between);
     if (s->ask->ev->u.ask.diff)
-        key(f, "Enter", brief ? NULL : s->a->diff_open ? "less" : "diff", between);
+        own_key(f, ACT_DIFF, brief ? NULL : s->a->diff_open ? "less" : "diff", between);
     if (approval_can_edit(s->ask))
-        key(f, "e", brief ? NULL : "edit", between);
+        own_key(f, ACT_EDIT, brief ? NULL : "edit", between);
     size_t place;
-    if (approval_pending(s->a, s->v, &place) > 1)
-        key(f, "j k", brief || s->w < 48 ? NULL : "others", between);
+    if (approval_pending(s->a, s->v, &place) > 1) {
+        own_key(f, ACT_ASK_NEXT, NULL, between);
+        own_key(f, ACT_ASK_BACK, brief || s->w < 48 ? NULL : "others", " ");
+    }
 }
 
 static void
 keys_flow(const struct sheet *s, struct flow *f, const char *between, bool brief)
 {
     if (!s->focus) {
-        key(f, "Alt+3", brief ? NULL : "to answer", between);
+        own_key(f, ACT_PANE3, brief ? NULL : "to answer", between);
     } else if (s->a->typing_reason) {
         key(f, "Enter", brief ? NULL : "says no", between);
         key(f, "Esc", brief ? NULL : "back", between);
@@ -344,7 +356,14 @@ draw_row_only(struct sheet *s, struct canvas *c, struct rect r)
 {
     const char *prefix;
     struct str text = ask_text(s->ask, &prefix);
-    int x = canvas_text(c, r, 0, 0, ST_KEY, s->focus ? STR("y n ") : STR("Alt+3 "));
+    int x = 0;
+    const enum key_action acts[] = {s->focus ? ACT_ONCE : ACT_PANE3, ACT_NO};
+    for (int i = 0; i <= s->focus; i++) {
+        const char *k = keys_of(acts[i]);
+        if (k)
+            x += canvas_textf(c, (struct rect){r.x + x, r.y, r.w - x, 1}, 0, 0, ST_KEY, "%s ",
+                              keys_shown(k));
+    }
     s->w = r.w - x;
     if (s->w < 1)
         return;

@@ -22,6 +22,7 @@ field_clear(struct field *f)
 {
     buf_clear(&f->text);
     f->cursor = 0;
+    f->refused = false;
 }
 
 void
@@ -36,7 +37,8 @@ static void
 replace(struct field *f, size_t from, size_t to, struct str with)
 {
     struct buf b;
-    if (f->text.len - (to - from) + with.len > FIELD_MAX)
+    f->refused = f->text.len - (to - from) + with.len > FIELD_MAX;
+    if (f->refused)
         return;
     buf_init(&b, FIELD_MAX);
     buf_add_str(&b, str_sub(buf_str(&f->text), 0, from));
@@ -85,10 +87,31 @@ move_key(struct field *f, int key)
     }
 }
 
+/* What comes from outside is text here too: valid UTF-8 without NUL, lines that end in a newline. */
+static void
+paste(struct field *f, struct str typed)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    (void)text_repair(&b, typed);
+    size_t n = 0;
+    for (size_t i = 0; i < b.len; i++) {
+        if (b.data[i] == '\r' && i + 1 < b.len && b.data[i + 1] == '\n')
+            continue;
+        if (b.data[i])
+            b.data[n++] = b.data[i];
+        if (n && b.data[n - 1] == '\r')
+            b.data[n - 1] = '\n';
+    }
+    replace(f, f->cursor, f->cursor, b.len ? str_sub(buf_str(&b), 0, n) : STR(""));
+    buf_release(&b);
+}
+
 bool
 field_key(struct field *f, int key, struct str typed)
 {
     char utf8[4];
+    f->refused = false;
     switch (key) {
     case YK_BACKSPACE:
         replace(f, before(f), f->cursor, STR(""));
@@ -103,7 +126,7 @@ field_key(struct field *f, int key, struct str typed)
         replace(f, f->cursor, f->text.len, STR(""));
         return true;
     case YK_PASTE:
-        replace(f, f->cursor, f->cursor, typed);
+        paste(f, typed);
         return true;
     default:
         break;
@@ -187,6 +210,11 @@ field_draw(const struct field *f, struct canvas *c, struct rect r, enum style st
 {
     if (r.w < 1 || r.h < 1)
         return 0;
+    if (f->refused) {
+        canvas_text(c, r, 0, 0, ST_WARN, STR("too long for here: not taken"));
+        canvas_cursor(c, r.x, r.y);
+        return 1;
+    }
     struct place at = walk(f, f->cursor, NULL, r, 0, st, ascii);
     int top = at.y >= r.h ? at.y - r.h + 1 : 0;
     int rows = walk(f, f->text.len, c, r, top, st, ascii).y + 1 - top;

@@ -1,7 +1,8 @@
 #pragma once
 /*
  * A small text field inside a pane: a reason, a command being edited. Keys in (ui/keys.h), wrapped rows out; a newline in
- * it is shown as a sign and breaks the row, everything unsafe is shown visibly. Belongs to the UI thread.
+ * it is shown as a sign and breaks the row, everything unsafe is shown visibly. A paste becomes valid UTF-8 without NUL; one
+ * that does not fit is refused whole, and drawing says so until the next key. Belongs to the UI thread.
  */
 #include <stdbool.h>
 
@@ -13,6 +14,7 @@
 struct field {
     struct buf text;
     size_t cursor; /* byte offset, at a grapheme */
+    bool refused;  /* the last key brought more than fits */
 };
 void field_init(struct field *f);
 void field_release(struct field *f);

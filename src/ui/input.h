@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "ui/canvas.h"
+#include "ui/keys.h"
 
 #define INPUT_MAX ((size_t)32 << 20)
 #define INPUT_CHIPS 100
@@ -53,6 +54,7 @@ bool input_is_shell(const struct input *in); /* it begins with '!': the mark bef
 void input_expand(const struct input *in, struct buf *out);
 /* An editing key (ui/keys.h): true when it was one. Up and Down are not when the cursor is in the first or last row. */
 bool input_key(struct input *in, int key);
+bool input_action(struct input *in, enum key_action a); /* the same for an action that a chord gave */
 /* Enter: true when the text is to be sent, false when it became a newline ("\" before the cursor). */
 bool input_enter(struct input *in);
 

@@ -112,8 +112,8 @@ yank(struct input *in)
     return true;
 }
 
-static bool
-act(struct input *in, enum key_action a)
+bool
+input_action(struct input *in, enum key_action a)
 {
     switch (a) {
     case ACT_NEWLINE:
@@ -215,7 +215,7 @@ input_key(struct input *in, int key)
         input_insert(in, str_make(utf8, text_encode(key, utf8)));
         return true;
     }
-    if (act(in, keys_action_in(KEYS_PROMPT, key, 0)))
+    if (input_action(in, keys_action_in(KEYS_PROMPT, key, 0)))
         return true;
     return move_key(in, key) || change_key(in, key);
 }

@@ -200,11 +200,13 @@ keys_action(int key, int pending)
 }
 
 bool
-keys_is_chord_start(int key)
+keys_is_chord_start(enum key_context context, int key)
 {
     need_table();
     for (size_t i = 0; i < n_bindings; i++) {
-        if (bindings[i].keys[0] == key && bindings[i].keys[1] && bindings[i].action)
+        const struct binding *b = &bindings[i];
+        if (b->keys[0] == key && b->keys[1] && b->action &&
+            (b->context == context || b->context == KEYS_ANYWHERE))
             return true;
     }
     return false;

@@ -107,7 +107,7 @@ bool keys_parse(const char *text, int ret_keys[2]); /* "ctrl+x a": up to two; th
  * one name give the action of the first of them. */
 enum key_action keys_action(int key, int pending);
 enum key_action keys_action_in(enum key_context context, int key, int pending);
-bool keys_is_chord_start(int key);
+bool keys_is_chord_start(enum key_context context, int key); /* in the context, or anywhere */
 /* Human text of a key, "Ctrl+X A"; borrowed until the next call of this thread. */
 const char *keys_shown(const char *key);
 /* The key that an action has now, as keybindings.json would write it, or NULL; borrowed until the next keys_load. */

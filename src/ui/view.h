@@ -11,6 +11,7 @@
 #include "engine/event.h"
 #include "ui/canvas.h"
 #include "ui/field.h"
+#include "ui/keys.h"
 
 enum item_kind { ITEM_USER, ITEM_TEXT, ITEM_THINKING, ITEM_TOOL, ITEM_NOTICE, ITEM_ERROR };
 
@@ -191,6 +192,10 @@ bool approval_waiting(const struct approval *a, const struct view *v); /* a requ
  * the key was taken (Esc is, only while it closes something inside the pane). */
 struct op *approval_key(struct approval *a, const struct view *v, int key, struct str typed, int64_t now_ms,
                         bool *ret_used);
+/* The same for an action that a chord gave; false: it is none of the pane's, or not now. */
+bool approval_action(struct approval *a, const struct view *v, enum key_action act, int64_t now_ms, struct op **ret_op);
+bool approval_typing(const struct approval *a); /* a reason or a command is being written */
+void approval_wheel(struct approval *a, int key); /* scrolls what is shown of the request */
 
 /* What runs below a tool, a line each, as its log says. True: that is news. */
 bool view_set_processes(struct view *v, const char *id, const char *lines);

@@ -368,8 +368,8 @@ the_table_holds_together(void **state)
         assert_int_equal(a, first->action);
     }
     assert_int_equal(n, ACT_COUNT - 1);
-    assert_true(keys_is_chord_start('x' | KM_CTRL));
-    assert_false(keys_is_chord_start('a'));
+    assert_true(keys_is_chord_start(KEYS_PROMPT, 'x' | KM_CTRL));
+    assert_false(keys_is_chord_start(KEYS_ANYWHERE, 'a'));
     assert_int_equal(keys_action('a', 'x' | KM_CTRL), ACT_AFK);
     assert_int_equal(keys_action('a' | KM_ALT, 0), ACT_AFK);
     assert_int_equal(keys_action('q', 0), ACT_NONE);

@@ -1,0 +1,334 @@
+/* To whom a key goes: the whole screen on a canvas, with an engine that keeps what it is told. */
+#include "unit/ui_help.h"
+
+#include "base/json.h"
+#include "ui/app_private.h"
+
+struct engine {
+    struct op *told; /* the newest op that is no question */
+    int cancelled;
+};
+
+void
+engine_post(struct engine *e, struct op *take_op)
+{
+    if (take_op->kind == OP_QUERY) {
+        op_free(take_op);
+        return;
+    }
+    op_free(e->told);
+    e->told = take_op;
+}
+
+void
+engine_cancel(struct engine *e, enum cancel_reason reason)
+{
+    (void)reason;
+    e->cancelled++;
+}
+
+struct event *
+engine_next_event(struct engine *e, int timeout_ms)
+{
+    (void)e, (void)timeout_ms;
+    return NULL;
+}
+
+int
+engine_event_fd(struct engine *e)
+{
+    (void)e;
+    return -1;
+}
+
+void
+engine_stop(struct engine *e)
+{
+    (void)e;
+}
+
+void
+engine_free(struct engine *e)
+{
+    (void)e;
+}
+
+static struct app a;
+static struct engine engine;
+static struct app_options options;
+static struct clock_fake fake_time;
+
+static int
+setup(void **state)
+{
+    (void)state;
+    fake_time = (struct clock_fake){.mono_us = 1000000000, .wall_ms = 1000};
+    clock_set_fake(&fake_time);
+    keys_reset();
+    app_init(&a, &options, 80, 24);
+    a.engine = &engine;
+    apply(&a.view, "{\"event\":\"session\",\"session\":\"s1\",\"trusted\":true}");
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    app_release(&a);
+    op_free(engine.told);
+    engine = (struct engine){0};
+    keys_reset();
+    clock_set_fake(NULL);
+    return 0;
+}
+
+static void
+draw(void)
+{
+    app_tick(&a, clock_mono_ms());
+    app_draw(&a, clock_mono_ms());
+}
+
+static void
+later(int ms)
+{
+    fake_time.mono_us += (int64_t)ms * 1000;
+    draw();
+}
+
+static void
+press(const char *name)
+{
+    int keys[2];
+    if (!keys_parse(name, keys))
+        fail_msg("unknown key '%s'", name);
+    for (int i = 0; i < 2 && keys[i]; i++)
+        app_key(&a, keys[i], STR(""), clock_mono_ms());
+    draw();
+}
+
+static void
+load(const char *json)
+{
+    struct err err;
+    if (!keys_load(str_from(json), &err))
+        fail_msg("%s", err.text);
+}
+
+/* A request that has the focus, its guard over. */
+static void
+ask(const char *diff)
+{
+    applyf(&a.view,
+           "{\"event\":\"perm_ask\",\"id\":7,\"tool_use_id\":\"t7\",\"tool\":\"Bash\",\"command\":\"make\","
+           "\"input\":\"{\\\"command\\\":\\\"make\\\"}\",\"rules\":[\"Bash(make)\"],\"rules_file\":\"/p/s.json\"%s%s}",
+           diff ? ",\"diff\":" : "", diff ? diff : "");
+    draw();
+    later(2000);
+    later(2000);
+    assert_int_equal(a.focus, PANE_APPROVAL);
+}
+
+static enum op_kind
+told(void)
+{
+    assert_non_null(engine.told);
+    return engine.told->kind;
+}
+
+/* ---- what holds anywhere ---- */
+
+static void
+modes_change_whatever_is_open(void **state)
+{
+    (void)state;
+    static const char *const over[] = {"f1", "alt+m", "alt+p", "ctrl+r", "ctrl+f", "alt+2", "alt+4"};
+    for (size_t i = 0; i < ARRAY_LEN(over); i++) {
+        enum perm_mode before = a.view.mode;
+        press(over[i]);
+        bool box = app_box_open(&a);
+        enum line_mode line = a.line;
+        press("shift+tab");
+        if (a.view.mode == before)
+            fail_msg("Shift+Tab after %s", over[i]);
+        assert_int_equal(told(), OP_SET_MODE);
+        a.view.mode = PERM_DEFAULT;
+        press("alt+a");
+        press("alt+a");
+        press("ctrl+x a");
+        assert_int_equal(a.view.mode, PERM_AUTO);
+        press("ctrl+x a");
+        assert_int_equal(app_box_open(&a), box);
+        assert_int_equal(a.line, line);
+        press("esc");
+        press("alt+1");
+    }
+}
+
+static void
+a_page_says_what_changed_behind_it(void **state)
+{
+    (void)state;
+    press("f1");
+    press("alt+a");
+    assert_shows(&a.canvas, "AFK on");
+    later(NOTE_MS + 1000);
+    assert_hides(&a.canvas, "AFK on");
+    assert_shows(&a.canvas, "Esc closes");
+}
+
+static void
+afk_is_not_claimed_before_there_is_an_engine(void **state)
+{
+    (void)state;
+    a.engine = NULL;
+    press("alt+a");
+    assert_hides(&a.canvas, "AFK on");
+    a.engine = &engine;
+    press("alt+a");
+    assert_shows(&a.canvas, "AFK on");
+    assert_int_equal(a.view.mode, PERM_AUTO);
+}
+
+/* ---- the person's own keys ---- */
+
+static void
+a_chord_holds_where_it_was_bound(void **state)
+{
+    (void)state;
+    load("{\"bindings\":[{\"context\":\"Chat\",\"bindings\":{\"ctrl+x ctrl+t\":\"app:todos\",\"ctrl+x u\":"
+         "\"prompt:killStart\"}},{\"context\":\"Transcript\",\"bindings\":{\"ctrl+x /\":\"transcript:find\"}},"
+         "{\"context\":\"Confirmation\",\"bindings\":{\"ctrl+x y\":\"permission:once\"}}]}");
+    press("ctrl+x ctrl+t");
+    assert_true(a.view.show_todos);
+    input_set(&a.input, STR("words"));
+    press("ctrl+x u");
+    assert_true(input_empty(&a.input));
+    press("alt+2");
+    press("ctrl+x /");
+    assert_int_equal(a.line, LINE_SEARCH);
+    press("esc");
+    ask(NULL);
+    press("ctrl+x y");
+    assert_int_equal(told(), OP_PERM_ANSWER);
+}
+
+static void
+a_pane_may_have_keys_for_what_holds_anywhere(void **state)
+{
+    (void)state;
+    load("{\"bindings\":[{\"context\":\"Transcript\",\"bindings\":{\"q\":\"app:pane1\",\"t\":\"app:todos\"}},"
+         "{\"context\":\"Activity\",\"bindings\":{\"t\":\"app:todos\"}}]}");
+    press("alt+2");
+    press("t");
+    assert_true(a.view.show_todos);
+    press("q");
+    assert_int_equal(a.focus, PANE_PROMPT);
+    assert_true(input_empty(&a.input));
+    press("alt+4");
+    press("t");
+    assert_false(a.view.show_todos);
+    assert_true(input_empty(&a.input));
+}
+
+static void
+the_permission_keys_can_be_changed(void **state)
+{
+    (void)state;
+    load("{\"bindings\":[{\"context\":\"Confirmation\",\"bindings\":{\"o\":\"permission:once\",\"y\":null,"
+         "\"r\":\"permission:no\"}}]}");
+    ask(NULL);
+    assert_shows(&a.canvas, "o once");
+    assert_shows(&a.canvas, "r no");
+    press("y");
+    assert_null(engine.told);
+    press("r");
+    assert_true(a.approval.typing_reason);
+    press("esc");
+    press("o");
+    assert_int_equal(told(), OP_PERM_ANSWER);
+    assert_int_equal(engine.told->perm.answer, PERM_ANSWER_ONCE);
+}
+
+/* ---- the mouse over a diff ---- */
+
+static void
+the_wheel_scrolls_what_is_seen(void **state)
+{
+    (void)state;
+    struct buf b, text;
+    buf_init(&b, BUF_MAX);
+    buf_init(&text, BUF_MAX);
+    for (int i = 0; i < 200; i++)
+        buf_addf(&text, "+line %d\n", i);
+    json_quote(&b, buf_str(&text));
+    for (int i = 0; i < 100; i++)
+        say(&a.view, "a line of the transcript\n\n");
+    ask(buf_cstr(&b));
+    press("enter");
+    assert_true(approval_full(&a.approval));
+    int before = a.approval.scroll;
+    app_key(&a, YK_WHEEL_DOWN, STR(""), clock_mono_ms());
+    draw();
+    assert_true(a.approval.scroll > before);
+    /* a press goes through to nothing */
+    app_key(&a, YK_MOUSE_DOWN, STR(""), clock_mono_ms());
+    app_key(&a, YK_MOUSE_UP, STR(""), clock_mono_ms());
+    assert_int_equal(a.focus, PANE_APPROVAL);
+    assert_true(approval_full(&a.approval));
+    buf_release(&b);
+    buf_release(&text);
+}
+
+/* ---- pastes into fields ---- */
+
+static void
+a_field_holds_text_alone(void **state)
+{
+    (void)state;
+    ask(NULL);
+    press("n");
+    app_key(&a, YK_PASTE, str_make("no\0t \xff th\r\nis", 14), clock_mono_ms());
+    draw();
+    press("enter");
+    assert_int_equal(told(), OP_PERM_ANSWER);
+    assert_string_equal(engine.told->perm.reason, "not \xef\xbf\xbd th\nis");
+}
+
+static void
+a_paste_too_large_for_a_field_is_refused_in_sight(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    for (int i = 0; i < 20000; i++)
+        buf_adds(&b, "漢 line\n");
+    ask(NULL);
+    press("n");
+    app_key(&a, YK_PASTE, buf_str(&b), clock_mono_ms());
+    draw();
+    assert_int_equal(a.approval.field.text.len, 0);
+    assert_shows(&a.canvas, "too long for here");
+    press("x");
+    assert_hides(&a.canvas, "too long for here");
+    assert_shows(&a.canvas, "x");
+    buf_release(&b);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(modes_change_whatever_is_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_page_says_what_changed_behind_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(afk_is_not_claimed_before_there_is_an_engine, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_chord_holds_where_it_was_bound, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pane_may_have_keys_for_what_holds_anywhere, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_permission_keys_can_be_changed, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_wheel_scrolls_what_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_field_holds_text_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_paste_too_large_for_a_field_is_refused_in_sight, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
