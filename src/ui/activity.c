@@ -150,8 +150,12 @@ draw_strip(const struct view *v, struct canvas *c, struct rect r, bool focus, in
     size_t running = count_running(v);
     if (!a || r.w < 12)
         return;
-    struct rect row = {r.x, r.y, r.w - 12, 1};
     canvas_fill(c, (struct rect){r.x - 1, r.y, 1, 1}, ST_TEXT, "");
+    if (focus) { /* there is no title to say it */
+        canvas_text(c, r, 0, 0, ST_BORDER_FOCUS, ascii ? STR("> ") : STR("▸ "));
+        r = (struct rect){r.x + 2, r.y, r.w - 2, 1};
+    }
+    struct rect row = {r.x, r.y, r.w - 12, 1};
     canvas_fill(c, row, ST_TEXT, "");
     int x = draw_row(a, c, row, ascii, now_ms, false);
     if (running > 1)

@@ -55,7 +55,7 @@ toggle_afk(struct app *a)
         return;
     a->mode_before = before;
     a->afk_set = true;
-    app_note(a, "AFK on: a classifier decides what would be asked");
+    app_note(a, "AFK on: a classifier decides for you");
 }
 
 /* Ctrl+C: the running turn, else the text, else twice to quit. */

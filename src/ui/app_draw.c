@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "ui/app_private.h"
+#include "ui/lines.h"
 #include "ui/term.h"
 
 bool
@@ -24,10 +25,14 @@ draw_word(struct app *a, const struct layout *l, enum style st, struct str s)
     struct canvas *c = &a->canvas;
     bool rule = l->prompt.y > 0 && l->h >= 8;
     int room = rule ? l->prompt.w - 2 : l->prompt.w - INPUT_PREFIX - 1;
+    struct buf cut;
     int width;
     if (room < 4 || (!rule && !input_empty(&a->input)))
         return;
-    s = str_sub(s, 0, text_fit(s, room, &width));
+    buf_init(&cut, 4096);
+    fold_end(&cut, s, room, a->ascii);
+    s = buf_str(&cut);
+    width = text_width(s);
     struct rect r = rule ? (struct rect){l->prompt.x, l->prompt.y - 1, l->prompt.w, 1} : l->prompt;
     int x = rule ? r.w - width - 2 : INPUT_PREFIX + 1;
     if (rule) {
@@ -36,6 +41,7 @@ draw_word(struct app *a, const struct layout *l, enum style st, struct str s)
         x++;
     }
     canvas_text(c, r, x, 0, st, s);
+    buf_release(&cut);
 }
 
 static void
@@ -167,11 +173,11 @@ app_draw(struct app *a, int64_t now)
     if (!full)
         draw_welcome(a, &l);
     if (app_shows_trust_box(a))
-        trust_box_draw(&a->trust, &a->canvas, l.transcript, a->view.cwd, term_ascii());
+        trust_box_draw(&a->trust, &a->canvas, l.transcript, a->view.cwd, a->ascii);
     if (!full)
         draw_words(a, &l, now);
     if (a->focus == PANE_PROMPT && a->line == LINE_PROMPT)
-        complete_draw(&a->complete, &a->canvas, l.prompt, l.prompt.y - (l.prompt.y > 1));
+        complete_draw(&a->complete, &a->canvas, l.prompt, l.prompt.y - (l.prompt.y > 1), a->ascii);
     if (a->log.id) {
         bool asks = a->view.n_asks > 0;
         log_view_draw(&a->log, &a->canvas, a->ascii,

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "ui/keys.h"
+#include "ui/lines.h"
 
 void
 complete_init(struct complete *c)
@@ -267,8 +268,33 @@ complete_key(struct complete *c, struct input *in, int key)
     }
 }
 
+/* The end of a path tells more than its middle. */
+static int
+draw_name(struct canvas *canvas, struct rect row, int x, enum style st, const char *name,
+          bool ascii)
+{
+    struct buf b;
+    buf_init(&b, 1 << 16);
+    fold_middle(&b, str_from(name), row.w - x, ascii);
+    x = canvas_text(canvas, row, x, 0, st, buf_str(&b));
+    buf_release(&b);
+    return x;
+}
+
+static void
+draw_help(struct canvas *canvas, struct rect row, int x, enum style st, const char *help,
+          bool ascii)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    fold_end(&b, str_from(help), row.w - x, ascii);
+    canvas_text(canvas, row, x, 0, st, buf_str(&b));
+    buf_release(&b);
+}
+
 void
-complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom)
+complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom,
+              bool ascii)
 {
     int n = (int)c->n_rows;
     if (n > bottom)
@@ -279,12 +305,12 @@ complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, in
         canvas_fill(canvas, row, st, NULL);
         int x = canvas_text(canvas, row, INPUT_PREFIX, 0, st,
                             c->kind == COMPLETE_FILE ? STR("@") : STR("/"));
-        x = canvas_text(canvas, row, x, 0, st, str_from(c->rows[i]));
+        x = draw_name(canvas, row, x, st, c->rows[i], ascii);
         if (c->args[i] && *c->args[i])
             x = canvas_text(canvas, row, x + 1, 0, st == ST_SELECT ? st : ST_DIM,
                             str_from(c->args[i]));
         if (c->helps[i])
-            canvas_text(canvas, row, x < 22 ? 24 : x + 2, 0, st == ST_SELECT ? st : ST_DIM,
-                        str_from(c->helps[i]));
+            draw_help(canvas, row, x < 22 ? 24 : x + 2, st == ST_SELECT ? st : ST_DIM, c->helps[i],
+                      ascii);
     }
 }

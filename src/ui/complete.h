@@ -44,4 +44,4 @@ bool complete_open(const struct complete *c);
 /* Up, Down, Tab, Enter once a row was chosen, Esc: true when taken. */
 bool complete_key(struct complete *c, struct input *in, int key);
 /* Above the row `bottom`, as wide as r. */
-void complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom);
+void complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom, bool ascii);

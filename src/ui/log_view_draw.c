@@ -82,8 +82,9 @@ draw_foot(struct log_view *l, struct canvas *c, struct rect row, bool ascii, str
         buf_addf(&b, "%s  ", l->note);
     buf_addf(&b, "%d/%zu%s  ", last, l->lines.n,
              l->follow && l->state == TOOL_RUNNING ? " following" : "");
-    buf_adds(&b, row.w >= 70 ? "/ find  n N next  g G ends  x stop  b background"
-                             : "/ find  G end  x stop");
+    buf_adds(&b, row.w >= 70 ? "/ find  n N next  g G ends" : "/ find  G end");
+    if (l->state == TOOL_RUNNING)
+        buf_adds(&b, row.w >= 70 ? "  x stop  b background" : "  x stop");
     int room = row.w - (int)quit.len - 2; /* how to leave is always said */
     fold_end(&cut, buf_str(&b), room > 0 ? room : 0, ascii);
     canvas_text(c, row, 0, 0, word.len || l->note ? ST_WARN : ST_DIM, buf_str(&cut));

@@ -323,6 +323,21 @@ place_text(const struct page *p, struct buf *out)
                  p->lines.n);
 }
 
+/* As many of them as have room whole. */
+static void
+foot_keys(const struct page *p, int room, struct buf *out)
+{
+    const char *const keys[] = {"Esc closes", p->type->foot, "/ find", "r anew"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        if (!keys[i])
+            continue;
+        if (i && (int)(out->len + strlen(keys[i])) + 3 > room)
+            break;
+        buf_addf(out, "%s%s", i ? "  " : " ", keys[i]);
+    }
+    buf_addc(out, ' ');
+}
+
 /* The lower line: words to find, what the last key said, or the keys. */
 static void
 draw_foot(const struct page *p, struct canvas *c, struct rect line, bool ascii)
@@ -332,7 +347,9 @@ draw_foot(const struct page *p, struct canvas *c, struct rect line, bool ascii)
     buf_init(&keys, 512);
     place_text(p, &place);
     int right = text_width(buf_str(&place));
-    if (right < line.w)
+    if (p->note && text_width(str_from(p->note)) + 2 + right > line.w)
+        right = 0; /* what is said now counts more than the place */
+    if (right && right < line.w)
         canvas_text(c, line, line.w - right, 0, ST_DIM, buf_str(&place));
     struct rect left = {line.x, line.y, line.w - right, 1};
     if (p->finding) {
@@ -342,9 +359,7 @@ draw_foot(const struct page *p, struct canvas *c, struct rect line, bool ascii)
     } else if (p->note) {
         canvas_textf(c, left, 0, 0, ST_WARN, " %s ", p->note);
     } else {
-        buf_addf(&keys, " Esc closes%s%s", p->type->foot ? "  " : "",
-                 p->type->foot ? p->type->foot : "");
-        buf_adds(&keys, left.w > 50 ? "  / find  r anew " : left.w > 24 ? "  / find " : " ");
+        foot_keys(p, left.w, &keys);
         canvas_text(c, left, 0, 0, ST_DIM, buf_str(&keys));
     }
     buf_release(&keys);

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "ui/keys.h"
+#include "ui/page.h"
 
 #define PICKER_WIDEST 120
 #define PICKER_ROWS 5000 /* of an answer */
@@ -303,8 +304,11 @@ draw_rows(struct picker *p, struct canvas *c, struct rect r, bool ascii, int64_t
             canvas_text(c, r, 0, y + head, ST_SELECT, ascii ? STR("> ") : STR("▸ "));
         lines_draw(&l, 0, c, r, 2, y + head);
     }
+    lines_clear(&l);
     if (!p->n_rows)
-        canvas_text(c, r, 2, head, p->problem ? ST_ERROR : ST_DIM, str_from(nothing(p)));
+        page_para(&l, p->problem ? ST_ERROR : ST_DIM, str_from(nothing(p)), w);
+    for (size_t i = 0; i < l.n && (int)i < p->seen; i++)
+        lines_draw(&l, i, c, r, 2, head + (int)i);
     lines_release(&l);
 }
 

@@ -133,7 +133,7 @@ rules_key(struct page *p, int key, struct op **ret_op)
         return PAGE_KEY_NONE;
     if (can_remove(r)) {
         p->confirm = true;
-        p->note = "y takes this rule out of its file, any other key keeps it";
+        p->note = "y takes it out of its file, n keeps it";
     } else {
         p->note = "not yare's own file: edit it by hand";
     }

@@ -201,7 +201,7 @@ a_rule_is_removed_only_by_two_keys(void **state)
     assert_null(page_press('y'));
     assert_null(page_press('j'));
     assert_null(page_press('d'));
-    assert_shows(&c, "y takes this rule out");
+    assert_shows(&c, "y takes it out of its file, n keeps it");
     assert_null(page_press('x')); /* any other key keeps it */
     assert_null(page_press('y'));
     assert_null(page_press('d'));
