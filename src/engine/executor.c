@@ -152,17 +152,19 @@ start_what_may(struct executor *x)
     return any;
 }
 
-/* After a sibling failed: what has not started is answered at once. */
+/* What has not started is answered at once; why: NULL: a sibling failed. */
 static void
-drop_siblings(struct executor *x)
+drop_waiting(struct executor *x, const char *why)
 {
-    if (!x->failed)
-        return;
     for (size_t i = 0; i < x->n; i++) {
         struct call *c = &x->calls[i];
         if (c->state == TOOL_ASKING)
             permit_abort(x->core->permit, c->ask_id);
-        if (c->state == TOOL_ASKING || c->state == TOOL_WAITING)
+        if (c->state != TOOL_ASKING && c->state != TOOL_WAITING)
+            continue;
+        if (why)
+            call_answer(x, c, TOOL_CANCELLED, "cancelled before it ran: %s", why);
+        else
             call_cancelled(x, c, CANCEL_SIBLING);
     }
 }
@@ -173,7 +175,8 @@ executor_pump(struct executor *x)
     bool more = true;
     while (more) {
         more = collect(x);
-        drop_siblings(x);
+        if (x->failed)
+            drop_waiting(x, NULL);
         more |= start_what_may(x);
     }
 }
@@ -250,6 +253,12 @@ executor_abort(struct executor *x, enum cancel_reason reason)
 }
 
 void
+executor_drop_waiting(struct executor *x, const char *why)
+{
+    drop_waiting(x, why);
+}
+
+void
 executor_discard(struct executor *x)
 {
     for (size_t i = 0; i < x->n; i++) {
@@ -275,7 +284,7 @@ add_result(struct call *c, struct message_builder *b)
         message_add_tool_result(b, str_from(c->id), buf_str(&r->text), r->is_error);
 }
 
-/* E0 over the batch: each result within its cap, all of them within the message's. */
+/* The budget over the batch: each result within its cap, all of them within the message's. */
 static void
 budget(struct executor *x)
 {

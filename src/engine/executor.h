@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The streaming tool executor (MISSION D6). A call starts when its block is complete, while the model still talks;
+ * The streaming tool executor. A call starts when its block is complete, while the model still talks;
  * concurrency-safe calls overlap, others run alone and in order; a parked call (it asks) holds only the unsafe ones behind it.
  * Whatever happens, each tool_use gets exactly one tool_result, in order. Engine thread only; tools run in the pool.
  *
@@ -37,9 +37,11 @@ bool executor_started(const struct executor *x); /* some call ran or was answere
 
 /* Cancels what runs, answers every open call with why in words, and waits a bounded time for the workers. */
 void executor_abort(struct executor *x, enum cancel_reason reason);
+/* Answers every call that has not begun with why in words; what runs goes on, and is waited for as ever. */
+void executor_drop_waiting(struct executor *x, const char *why);
 /* Drops the batch without answers: the stream it came from is tried again. Only when nothing started. */
 void executor_discard(struct executor *x);
-/* Appends the results in order to `b` (budgeted, E0); ret_json: array of the SURFACE 7.2 objects. Ends the batch. */
+/* Appends the results in order to `b` (within their budget); ret_json: array of their tool_use_result objects. Ends the batch. */
 void executor_results(struct executor *x, struct message_builder *b, struct buf *ret_json);
 /* The text result of the only call of a person's batch; ends the batch. */
 void executor_person_result(struct executor *x, struct buf *ret_text, bool *ret_error);

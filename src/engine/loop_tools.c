@@ -120,6 +120,17 @@ wait_for_tools(struct loop *l)
     }
 }
 
+/* The disk is full: calls that have not begun do not begin, those that run finish; all results go with the answer when there
+ * is room. */
+static void
+hold_tools(struct loop *l)
+{
+    struct core *c = l->core;
+    executor_drop_waiting(c->executor, "the disk is full; call it again when there is room");
+    if (!executor_done(c->executor))
+        core_notice(c, "%s; what runs is waited for, nothing else begins", l->result->err.text);
+}
+
 enum flow
 step_tools(struct loop *l, struct round *r)
 {
@@ -130,11 +141,9 @@ step_tools(struct loop *l, struct round *r)
     context_emit(l->core);
     if (!executor_len(l->core->executor))
         return core_sync(l->core, &l->result->err) ? FLOW_NEXT : loop_fail(l, &l->result->err);
-    /* The disk is full: calls that have not begun do not begin; their results go with the answer when there is room. */
     if (l->core->n_unsaved)
-        executor_abort(l->core->executor, CANCEL_TIMEOUT);
-    else
-        wait_for_tools(l);
+        hold_tools(l);
+    wait_for_tools(l);
     if (!loop_append_results(l, &l->result->err))
         return loop_fail(l, &l->result->err);
     return FLOW_NEXT;

@@ -501,6 +501,46 @@ test_a_full_disk_loses_no_result(void **state)
     a_full_disk(true);
 }
 
+/* What runs when the disk turns out to be full ends as it ends; what has not begun does not begin. */
+static void
+test_a_full_disk_lets_running_calls_finish(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    char *text = xcalloc(1, 5001);
+    memset(text, 'x', 5000);
+    scripted_reply(r.script);
+    scripted_gate(r.script, 0);
+    scripted_text(r.script, text);
+    scripted_tool(r.script, "t1", "Edit", "{\"name\":\"a\",\"gate\":1}");
+    scripted_tool(r.script, "t2", "Edit", "{\"name\":\"b\"}");
+    scripted_end(r.script, STOP_TOOL_USE);
+    say(&r, "here again");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_kind(&r, EV_TURN);
+    limit_files(2500);
+    scripted_open_gate(r.script, 0);
+    const struct event *e = rig_tool(&r, "t2", PHASE_END, TOOL_CANCELLED);
+    assert_non_null(strstr(e->u.tool.output, "the disk is full"));
+    e = rig_kind(&r, EV_NOTICE); /* the person learns of it while the call still runs */
+    assert_non_null(strstr(e->u.notice.text, "file system '/"));
+    assert_int_equal(rig_find_tool(&r, "t1", PHASE_END, -1), -1);
+    toys_open(1);
+    assert_false(rig_tool(&r, "t1", PHASE_END, TOOL_DONE)->u.tool.is_error);
+    assert_true(rig_result(&r)->u.result.is_error);
+    assert_int_equal(toys_runs(), 1);
+    limit_files(RLIM_INFINITY);
+    rig_post(&r, OP_SUBMIT, "room again");
+    assert_string_equal(rig_result(&r)->u.result.text, "here again");
+    const struct scripted_request *q = scripted_request(r.script, 1);
+    assert_int_equal(q->n_messages, 3);
+    assert_null(strstr(q->messages[2], "timed out"));
+    free(text);
+    rig_end(&r);
+}
+
 int
 main(void)
 {
@@ -516,6 +556,7 @@ main(void)
         cmocka_unit_test(test_an_export_of_the_live_session),
         cmocka_unit_test(test_a_full_disk_loses_no_answer),
         cmocka_unit_test(test_a_full_disk_loses_no_result),
+        cmocka_unit_test(test_a_full_disk_lets_running_calls_finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
