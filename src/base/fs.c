@@ -120,10 +120,22 @@ write_temp(int fd, const char *path, struct str data, mode_t mode, struct err *e
     return true;
 }
 
+char *
+fs_replaceable(const char *path, struct err *err)
+{
+    struct stat st;
+    char *target = fs_resolve(path, err);
+    if (!target || stat(target, &st) != 0 || S_ISREG(st.st_mode))
+        return target;
+    err_set(err, ERR_INVALID, "'%s' is not a regular file: it is left as it is", target);
+    free(target);
+    return NULL;
+}
+
 bool
 fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err)
 {
-    char *target = fs_resolve(path, err), *temp = NULL;
+    char *target = fs_replaceable(path, err), *temp = NULL;
     bool ok = false;
     if (!target)
         return false;

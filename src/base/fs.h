@@ -14,6 +14,7 @@ bool fs_read_if(const char *path, size_t max, struct buf *out, bool *ret_found,
                 struct err *err) MUST_CHECK;
 /* Writes beside, fdatasyncs, renames over and syncs the folder; a symlink's target is what is replaced. The mode is
  * used for a new file; an existing one keeps its own. */
+/* Fails where anything but a regular file stands: a device or a pipe must not become one. */
 bool fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err) MUST_CHECK;
 bool fs_mkdirs(const char *path, mode_t mode, struct err *err) MUST_CHECK; /* like mkdir -p */
 /* Syncs the folder of `path`, so that a new name in it lasts. Best effort: some file systems cannot. */
@@ -40,6 +41,8 @@ char *fs_normalize(const char *base, const char *path);
 /* realpath that also works when the last components do not exist yet (those are appended cleaned). Yours, NULL on
  * error (loop, too long). */
 char *fs_resolve(const char *path, struct err *err);
+/* The same, for a file that is about to be replaced as a whole: NULL also where something stands that is no regular file. */
+char *fs_replaceable(const char *path, struct err *err);
 const char *fs_home(void); /* $HOME or the password database; "/" at worst */
 /* "projects" slug of a path: every non-alphanumeric byte becomes '-'; past 200 bytes cut, with a hash. Yours. */
 char *fs_slug(const char *path);

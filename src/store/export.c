@@ -4,10 +4,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/fs.h"
 #include "store/export_md.h"
 
 static const char *const suffixes[] = {
@@ -93,29 +92,40 @@ open_target(const char *path, bool force, char **ret_temp, struct err *err)
     return fd;
 }
 
+/* False: errno says why, that of the first thing that failed. */
+static bool
+write_and_close(int fd, struct conversation *conv, const struct export_head *head,
+                enum export_format f)
+{
+    FILE *out = fdopen(fd, "w");
+    if (!out) {
+        int errnum = errno;
+        close(fd);
+        errno = errnum;
+        return false;
+    }
+    errno = 0;
+    bool ok = export_write(conv, head, f, out) && fsync(fd) == 0;
+    int errnum = errno;
+    if (fclose(out) != 0 && ok)
+        return false;
+    errno = errnum;
+    return ok;
+}
+
 bool
 export_file(struct conversation *conv, const struct export_head *head, enum export_format f,
             const char *path, bool force, struct err *err)
 {
-    char *temp;
-    int fd = open_target(path, force, &temp, err);
-    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!out) {
-        free(temp);
-        return false;
-    }
-    bool ok = export_write(conv, head, f, out);
-    ok = fsync(fd) == 0 && ok;
-    int errnum = errno;
-    ok = fclose(out) == 0 && ok;
-    if (ok && force && rename(temp, path) != 0) {
-        errnum = errno;
-        ok = false;
-    }
-    if (!ok) {
-        unlink(force ? temp : path);
-        err_sys(err, errnum ? errnum : EIO, "cannot write '%s'", path);
+    /* A device or a pipe must not become a file, nor a link: what it leads to is replaced. */
+    char *target = force ? fs_replaceable(path, err) : xstrdup(path), *temp = NULL;
+    int fd = target ? open_target(target, force, &temp, err) : -1;
+    bool ok = fd >= 0;
+    if (ok && !(write_and_close(fd, conv, head, f) && (!force || rename(temp, target) == 0))) {
+        ok = err_sys(err, errno ? errno : EIO, "cannot write '%s'", path);
+        unlink(force ? temp : target);
     }
     free(temp);
+    free(target);
     return ok;
 }

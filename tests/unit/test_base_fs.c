@@ -104,8 +104,28 @@ atomic_writes(void **state)
     assert_false(found);
     assert_false(fs_read(top, 10, &b, &err)); /* a folder */
     assert_false(fs_write_atomic("/nonexistent-dir/x", STR(""), 0600, &err));
+    assert_false(fs_write_atomic(top, STR(""), 0600, &err));
     free(file), free(link);
     buf_release(&b);
+}
+
+/* Renaming over it would take a device away from everybody on the machine. */
+static void
+only_regular_files_are_replaced(void **state)
+{
+    struct err err = {0};
+    struct stat st;
+    (void)state;
+    char *pipe = fs_join(top, "pipe"), *link = fs_join(top, "to-pipe");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(symlink("pipe", link), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_false(fs_write_atomic(i ? link : pipe, STR("x"), 0600, &err));
+        assert_non_null(strstr(err.text, "not a regular file"));
+    }
+    assert_int_equal(stat(link, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    free(pipe), free(link);
 }
 
 static void
@@ -165,9 +185,12 @@ slugs_and_locks(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normalizing),     cmocka_unit_test(resolving),
-        cmocka_unit_test(atomic_writes),   cmocka_unit_test(within),
-        cmocka_unit_test(finding_upwards), cmocka_unit_test(slugs_and_locks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(normalizing),
+                                       cmocka_unit_test(resolving),
+                                       cmocka_unit_test(atomic_writes),
+                                       cmocka_unit_test(within),
+                                       cmocka_unit_test(finding_upwards),
+                                       cmocka_unit_test(slugs_and_locks),
+                                       cmocka_unit_test(only_regular_files_are_replaced)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

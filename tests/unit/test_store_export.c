@@ -182,6 +182,34 @@ nothing_is_written_over(void **state)
     assert_false(export_file(f->conv, &head, EXPORT_JSON, "/no/such/folder/x", false, &err));
 }
 
+/* Not even by force: a pipe or a device stays what it is, and a link goes on leading to its file. */
+static void
+only_a_file_becomes_another(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = {0};
+    struct stat st;
+    const struct export_head head = {0};
+    put_text(f, ROLE_USER, "one");
+    free(export_to(f, EXPORT_MARKDOWN));
+    char *pipe = fs_join(f->dir, "pipe"), *link = fs_join(f->dir, "link");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_false(export_file(f->conv, &head, EXPORT_JSON, pipe, true, &err));
+    assert_non_null(strstr(err.text, "not a regular file"));
+    assert_int_equal(lstat(pipe, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    temp_file_write(f->dir, "target", "mine");
+    assert_int_equal(symlink("target", link), 0);
+    assert_true(export_file(f->conv, &head, EXPORT_JSON, link, true, &err));
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    char *text = temp_file_read(f->dir, "target");
+    assert_non_null(strstr(text, "one"));
+    free(text);
+    free(pipe);
+    free(link);
+}
+
 /* A full disk leaves what was there, and no half of a file. */
 static void
 a_full_disk_leaves_nothing_behind(void **state)
@@ -202,11 +230,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(no_content_ends_its_fence),
-        CASE(what_yare_put_in_stays_out),
-        CASE(json_is_what_is_sent),
-        CASE(nothing_is_written_over),
-        CASE(a_full_disk_leaves_nothing_behind),
+        CASE(no_content_ends_its_fence),   CASE(what_yare_put_in_stays_out),
+        CASE(json_is_what_is_sent),        CASE(nothing_is_written_over),
+        CASE(only_a_file_becomes_another), CASE(a_full_disk_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
