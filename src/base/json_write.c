@@ -24,7 +24,7 @@ json_quote(struct buf *out, struct str s)
         }
         buf_add_str(out, str_sub(s, start, i - start));
         start = i + 1;
-        if (c >= 0x80)
+        if (c >= 0x80 || c == 0) /* NUL: our own reader, and some servers, refuse it */
             buf_adds(out, "\xEF\xBF\xBD");
         else if (c == '"' || c == '\\')
             buf_addf(out, "\\%c", c);

@@ -160,7 +160,7 @@ writes(void **state)
     buf_init(&out, BUF_MAX);
     jw_init(&w, &out);
     jw_object(&w);
-    jw_kcstr(&w, "a", "q\"\\\n\x01\xff\xC3\xA9");
+    jw_kstr(&w, "a", STR("q\"\\\n\x01\xff\xC3\xA9\0z")); /* NUL too: no reader takes it */
     jw_kint(&w, "n", -5);
     jw_key(&w, "l");
     jw_array(&w);
@@ -170,8 +170,9 @@ writes(void **state)
     jw_end(&w);
     jw_knum(&w, "f", 0.25);
     jw_end(&w);
-    assert_string_equal(out.data, "{\"a\":\"q\\\"\\\\\\n\\u0001\xEF\xBF\xBD\xC3\xA9\",\"n\":-5,"
-                                  "\"l\":[true,null,{\"x\":1}],\"f\":0.25}");
+    assert_string_equal(out.data,
+                        "{\"a\":\"q\\\"\\\\\\n\\u0001\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBDz\",\"n\":-5,"
+                        "\"l\":[true,null,{\"x\":1}],\"f\":0.25}");
     struct cJSON *t = json_parse(buf_str(&out), NULL);
     struct buf again;
     buf_init(&again, BUF_MAX);
