@@ -286,6 +286,7 @@ static const struct failure {
     {CURLE_SSL_CONNECT_ERROR, ERR_NET, true, "the TLS handshake failed"},
     {CURLE_PEER_FAILED_VERIFICATION, ERR_NET, false, "its certificate is not trusted"},
     {CURLE_SSL_CACERT_BADFILE, ERR_NET, false, "the CA certificates cannot be read"},
+    {CURLE_OUT_OF_MEMORY, ERR_NET, false, "the head of its answer is too large"},
     {CURLE_GOT_NOTHING, ERR_NET, true, "the connection was closed without an answer"},
     {CURLE_PARTIAL_FILE, ERR_NET, true, "it broke off"},
     {CURLE_RECV_ERROR, ERR_NET, true, "the connection was lost"},

@@ -37,7 +37,7 @@ is_curable(const struct err *err)
     if (err->code == ERR_HTTP && (err->http == 400 || err->http == 401 || err->http == 402 ||
                                   err->http == 403 || err->http == 404 || err->http == 413))
         return false;
-    return err->retryable || err->code == ERR_NET || err->code == ERR_TIMEOUT;
+    return err->retryable || err->code == ERR_TIMEOUT;
 }
 
 int64_t

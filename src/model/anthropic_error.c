@@ -1,12 +1,17 @@
 #include "model/anthropic_error.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/error_text.h"
+#include "model/openai_error.h"
 #include "model/retry_after.h"
+
+#define SHOWN_MAX 380
 
 static bool
 has_word(struct str s, const char *word)
@@ -40,24 +45,28 @@ set_kind(struct err *err, struct str kind)
     snprintf(err->kind, sizeof err->kind, "%.*s", (int)kind.len, kind.ptr ? kind.ptr : "");
 }
 
+struct said {
+    int status; /* 0: an event in the stream */
+    struct str kind, message;
+    const char *request_id;
+};
+
 static void
-set_text(struct err *err, enum err_code code, int status, struct str kind, struct str message,
-         const char *request_id)
+set_text(const struct said *s, enum err_code code, struct err *err)
 {
     struct buf shown;
-    buf_init(&shown, 4096);
-    text_visible(&shown, str_sub(message, 0, 380));
-    if (status)
-        err_set(err, code, "the server answered %d%s%.*s: %s%s%s", status, kind.len ? " " : "",
-                (int)kind.len, kind.ptr ? kind.ptr : "", buf_cstr(&shown),
-                request_id[0] ? " (request " : "", request_id);
+    buf_init(&shown, ERROR_TEXT_MAX);
+    text_visible(&shown, str_sub(s->message, 0, SHOWN_MAX));
+    char *kind = error_text_word(s->kind), *id = error_text_word(str_from(s->request_id));
+    const char *open = *id ? " (request " : "", *close = *id ? ")" : "";
+    if (s->status)
+        err_set(err, code, "the server answered %d%s%s: %s%s%s%s%s", s->status, *kind ? " " : "",
+                kind, buf_cstr(&shown), error_text_advice(s->status), open, id, close);
     else
-        err_set(err, code, "the server broke off with %.*s: %s%s%s", (int)kind.len,
-                kind.ptr ? kind.ptr : "an error", buf_cstr(&shown),
-                request_id[0] ? " (request " : "", request_id);
-    size_t n = strlen(err->text);
-    if (request_id[0] && n + 1 < sizeof err->text)
-        memcpy(err->text + n, ")", 2);
+        err_set(err, code, "the server broke off with %s: %s%s%s%s", *kind ? kind : "an error",
+                buf_cstr(&shown), open, id, close);
+    free(kind);
+    free(id);
     buf_release(&shown);
 }
 
@@ -67,7 +76,8 @@ anthropic_error_event(const struct cJSON *event, const char *request_id, struct 
     static const char *const passing[] = {"overloaded_error", "api_error", "rate_limit_error",
                                           "timeout_error"};
     struct str kind = json_str(event, "error.type"), message = json_str(event, "error.message");
-    set_text(err, ERR_HTTP, 0, kind, message, request_id);
+    const struct said said = {0, kind, message, request_id};
+    set_text(&said, ERR_HTTP, err);
     bool too_long = is_too_long(0, message);
     set_kind(err, too_long ? STR("prompt_too_long") : kind);
     for (size_t i = 0; i < ARRAY_LEN(passing) && !too_long; i++)
@@ -77,23 +87,22 @@ anthropic_error_event(const struct cJSON *event, const char *request_id, struct 
 static bool
 is_passing(int status, bool has_retry_after, struct str message)
 {
-    switch (status) {
-    case 408:
-    case 409:
-    case 500:
-    case 502:
-    case 503:
-    case 504:
-    case 529:
-        return true;
-    case 429:
-        /* A spend cap does not pass by waiting: it comes without Retry-After and says so. */
-        return has_retry_after ||
-               !(has_word(message, "spend") || has_word(message, "billing") ||
-                 has_word(message, "credit") || has_word(message, "usage limit"));
-    default:
+    /* A spend cap does not pass by waiting: it comes without Retry-After and says so. */
+    if (status == 429 && !has_retry_after &&
+        (has_word(message, "spend") || has_word(message, "billing") ||
+         has_word(message, "credit") || has_word(message, "usage limit")))
         return false;
-    }
+    return error_text_is_passing(status);
+}
+
+/* What the answer says, in its own words: gateways and proxies answer in other shapes, and with pages. */
+static void
+add_message(const struct cJSON *tree, struct str body, struct buf *out)
+{
+    if (!openai_error_message(tree, out))
+        error_text_page(str_trim(body), out);
+    if (!out->len)
+        buf_adds(out, "no reason was given");
 }
 
 void
@@ -101,13 +110,16 @@ anthropic_error_body(int status, struct str body, const char *retry_after, const
                      struct err *err)
 {
     struct cJSON *tree = json_parse(body, NULL);
-    struct str kind = json_str(tree, "error.type"), message = json_str(tree, "error.message");
-    if (!message.len)
-        message = str_trim(str_sub(body, 0, 200));
-    set_text(err, ERR_HTTP, status, kind, message, request_id);
+    struct str kind = json_str(tree, "error.type");
+    struct buf words;
+    buf_init(&words, BUF_MAX);
+    add_message(tree, body, &words);
+    const struct said said = {status, kind, buf_str(&words), request_id};
+    set_text(&said, ERR_HTTP, err);
     err->http = status;
-    set_kind(err, is_too_long(status, message) ? STR("prompt_too_long") : kind);
+    set_kind(err, is_too_long(status, said.message) ? STR("prompt_too_long") : kind);
     err->retry_after_ms = retry_after_ms(retry_after);
-    err->retryable = is_passing(status, retry_after != NULL, message);
+    err->retryable = is_passing(status, retry_after != NULL, said.message);
+    buf_release(&words);
     json_free(tree);
 }

@@ -7,10 +7,11 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/error_text.h"
 #include "model/retry_after.h"
 
 #define SHOWN_MAX 300
-#define MESSAGE_MAX 4096
+#define MESSAGE_MAX ERROR_TEXT_MAX
 
 static bool
 has_word(struct str s, const char *word)
@@ -68,33 +69,6 @@ openai_error_message(const struct cJSON *tree, struct buf *out)
         buf_add_str(out, str_sub(raw, 0, SHOWN_MAX));
     }
     return out->len > before;
-}
-
-/* A page as words: its title, or what stands outside of its tags. */
-static void
-add_page(struct str page, struct buf *out)
-{
-    bool in_tag = false, blank = true;
-    char *text = str_dup(str_sub(page, 0, MESSAGE_MAX));
-    const char *title = strcasestr(text, "<title>"),
-               *end = title ? strcasestr(title, "</title>") : NULL;
-    if (title && end) {
-        title += strlen("<title>");
-        buf_add_str(out, str_trim(str_make(title, (size_t)(end - title))));
-        free(text);
-        return;
-    }
-    for (const char *p = text; *p; p++) {
-        if (*p == '<' || *p == '>') {
-            in_tag = *p == '<';
-        } else if (!in_tag) {
-            bool is_blank = *p == ' ' || *p == '\n' || *p == '\r' || *p == '\t';
-            if (!is_blank || !blank)
-                buf_addc(out, is_blank ? ' ' : *p);
-            blank = is_blank;
-        }
-    }
-    free(text);
 }
 
 static struct str
@@ -171,25 +145,6 @@ is_too_long(int status, struct str kind, struct str message)
     return has_any(kind, words, ARRAY_LEN(words)) || has_any(message, words, ARRAY_LEN(words));
 }
 
-static bool
-is_passing_status(int status)
-{
-    switch (status) {
-    case 408:
-    case 409:
-    case 425:
-    case 429:
-    case 500:
-    case 502:
-    case 503:
-    case 504:
-    case 529:
-        return true;
-    default:
-        return status >= 520 && status <= 524;
-    }
-}
-
 /* Money does not come by waiting. */
 static bool
 is_spent(struct str kind, struct str message, bool says_when)
@@ -232,21 +187,6 @@ set_kind(struct err *err, struct str kind)
     err->kind[n] = '\0';
 }
 
-static const char *
-advice(const struct said *s)
-{
-    switch (s->status) {
-    case 401:
-        return ": check the API key";
-    case 403:
-        return ": the API key may not do this";
-    case 404:
-        return ": check the model's name and the base URL";
-    default:
-        return "";
-    }
-}
-
 static void
 set_text(const struct said *s, struct err *err)
 {
@@ -254,16 +194,17 @@ set_text(const struct said *s, struct err *err)
     bool has_id = s->request_id && s->request_id[0];
     buf_init(&shown, MESSAGE_MAX);
     text_visible(&shown, str_sub(s->message, 0, SHOWN_MAX));
-    int kind_len = (int)(s->kind.len < 60 ? s->kind.len : 60);
-    const char *kind = s->kind.ptr ? s->kind.ptr : "";
-    const char *open = has_id ? " (request " : "", *id = has_id ? s->request_id : "",
-               *close = has_id ? ")" : "";
+    char *kind = error_text_word(s->kind), *id = error_text_word(str_from(s->request_id));
+    const char *open = has_id ? " (request " : "", *close = has_id ? ")" : "";
     if (s->status)
-        err_set(err, ERR_HTTP, "the server answered %d%s%.*s: %s%s%s%s%s", s->status,
-                kind_len ? " " : "", kind_len, kind, buf_cstr(&shown), advice(s), open, id, close);
+        err_set(err, ERR_HTTP, "the server answered %d%s%s: %s%s%s%s%s", s->status,
+                *kind ? " " : "", kind, buf_cstr(&shown), error_text_advice(s->status), open, id,
+                close);
     else
-        err_set(err, ERR_HTTP, "the server broke off with %.*s: %s%s%s%s", kind_len ? kind_len : 8,
-                kind_len ? kind : "an error", buf_cstr(&shown), open, id, close);
+        err_set(err, ERR_HTTP, "the server broke off with %s: %s%s%s%s", *kind ? kind : "an error",
+                buf_cstr(&shown), open, id, close);
+    free(kind);
+    free(id);
     buf_release(&shown);
 }
 
@@ -287,13 +228,13 @@ openai_error_body(int status, struct str body, int retry_ms, const char *request
     struct buf message;
     buf_init(&message, BUF_MAX);
     if (!openai_error_message(tree, &message))
-        add_page(str_trim(body), &message);
+        error_text_page(str_trim(body), &message);
     struct said s = {status, kind_of(tree), buf_str(&message), request_id};
     if (!s.message.len)
         s.message = STR("no reason was given");
     set_error(&s, err);
     err->retry_after_ms = retry_ms;
-    err->retryable = is_passing_status(status) && strcmp(err->kind, "prompt_too_long") != 0 &&
+    err->retryable = error_text_is_passing(status) && strcmp(err->kind, "prompt_too_long") != 0 &&
                      !(status == 429 && is_spent(s.kind, s.message, retry_ms > 0));
     buf_release(&message);
     json_free(tree);
@@ -317,7 +258,7 @@ set_event(const struct said *s, int status, struct err *err)
     bool spent = is_spent(s->kind, s->message, false);
     if (strcmp(err->kind, "prompt_too_long") == 0)
         return;
-    err->retryable = status ? is_passing_status(status) && !(status == 429 && spent)
+    err->retryable = status ? error_text_is_passing(status) && !(status == 429 && spent)
                             : is_passing_event(s->kind, s->message) && !spent;
 }
 
@@ -345,7 +286,7 @@ openai_error_words(struct str words, const char *request_id, struct err *err)
 {
     struct buf message;
     buf_init(&message, BUF_MAX);
-    add_page(str_trim(words), &message);
+    error_text_page(str_trim(words), &message);
     const struct said s = {0, STR(""), buf_str(&message), request_id};
     set_event(&s, 0, err);
     buf_release(&message);
@@ -359,7 +300,7 @@ parse_span(const char *value)
     while (value && *value) {
         char *end;
         double v = strtod(value, &end);
-        if (end == value || v < 0)
+        if (end == value || !(v >= 0)) /* nor "nan" */
             return 0;
         bool milli = end[0] == 'm' && end[1] == 's';
         ms += v * (milli ? 1 : *end == 'm' ? 60000 : *end == 'h' ? 3600000 : 1000);

@@ -69,7 +69,18 @@ test_lost_connections_are_tried_again(void **state)
     (void)state;
     struct err e = {0};
     err_set(&e, ERR_NET, "connection reset");
+    e.retryable = true;
     assert_true(retry_delay(&policy, &e, 1, 0, 0) > 0);
+}
+
+/* A certificate that is not trusted will not be trusted in a second. */
+static void
+test_what_the_network_layer_calls_lasting_is_not_tried_again(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    err_set(&e, ERR_NET, "its certificate is not trusted");
+    assert_int_equal(retry_delay(&policy, &e, 1, 0, 0), -1);
 }
 
 static void
@@ -96,6 +107,7 @@ main(void)
         cmocka_unit_test(test_backoff_grows_to_a_cap_with_jitter),
         cmocka_unit_test(test_retry_after_is_obeyed),
         cmocka_unit_test(test_lost_connections_are_tried_again),
+        cmocka_unit_test(test_what_the_network_layer_calls_lasting_is_not_tried_again),
         cmocka_unit_test(test_too_long_in_any_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
