@@ -10,6 +10,7 @@
 
 #define KEY_MAX ((size_t)16384)
 #define KILL_GRACE_MS 300
+#define NO_KEY "apiKeyHelper printed %s: its standard output must be the key alone"
 
 void
 key_free(char *key)
@@ -79,9 +80,7 @@ finish(struct key_run *r, char **ret_key, struct err *err)
         err_set(err, ERR_INVALID, "apiKeyHelper ended with status %d; run it by hand to see why",
                 WEXITSTATUS(status));
     else if (buf_full(&r->out) || !is_key(key))
-        err_set(err, ERR_INVALID,
-                "apiKeyHelper printed %s: its standard output must be the key alone",
-                key.len ? "something that is no key" : "nothing");
+        err_set(err, ERR_INVALID, NO_KEY, key.len ? "something that is no key" : "nothing");
     else
         step = KEY_DONE;
     if (step == KEY_DONE)
@@ -110,6 +109,11 @@ key_run_step(struct key_run *r, int wake_fd, int timeout_ms, char **ret_key, str
         (void)proc_read(&r->proc, &r->out);
         if (r->proc.exited)
             return finish(r, ret_key, err);
+        if (buf_full(&r->out)) {
+            key_run_stop(r);
+            err_set(err, ERR_INVALID, NO_KEY, "something that is no key");
+            return KEY_FAILED;
+        }
         if (clock_mono_ms() >= r->until) {
             key_run_stop(r);
             err_set(err, ERR_TIMEOUT, "apiKeyHelper took too long and was stopped");

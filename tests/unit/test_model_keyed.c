@@ -187,6 +187,7 @@ what_a_helper_does_wrong_is_said_without_the_key(void **state)
         {"no-such-command-here", "not found"},
         {"head -c 100000 /dev/zero | tr '\\0' x", "no key"},
         {"if", "status 2"},
+        {"yes", "no key"}, /* which never ends: it is not waited for */
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct err err = {0};
