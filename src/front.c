@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/fs.h"
 #include "engine/engine.h"
+#include "front_watch.h"
 #include "headless_linear.h"
 #include "setup.h"
 #include "ui/app.h"
@@ -28,6 +29,7 @@ front_signals(void)
         sigaddset(&set, taken[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -41,32 +43,59 @@ front_has_screen(struct err *ret_why)
     return false;
 }
 
+static void
+stop_start(void *user)
+{
+    setup_cancel(user);
+}
+
+struct engine *
+front_start(struct setup *s, struct front_watch *w, int *ret_code)
+{
+    struct err err = {0};
+    front_watch_busy(w, stop_start, s);
+    struct engine *e = setup_start(s, &err);
+    front_watch_busy(w, NULL, NULL);
+    int ended = front_watch_take(w);
+    if (ended) {
+        setup_free_engine(s, e);
+        *ret_code = ended;
+        return NULL;
+    }
+    if (!e) {
+        fprintf(stderr, "yare: %s\n", err.text);
+        *ret_code = s->wrong_usage ? 2 : 1;
+    }
+    return e;
+}
+
 int
 front_linear(const struct options *o, const char *notice)
 {
     struct err err = {0};
     struct setup s;
+    int code;
     if (!isatty(STDIN_FILENO)) {
         fprintf(stderr, "yare: standard input is no terminal: use yare -p \"PROMPT\", or yare -p "
                         "with the prompt on it\n");
         return 2;
     }
-    struct linear_options l = {.prompt = o->prompt,
-                               .events_file = o->events,
-                               .notice = notice,
-                               .signal_fd = front_signals()};
     if (!setup_init(&s, o, &err)) {
         fprintf(stderr, "yare: %s\n", err.text);
         return 2;
     }
-    struct engine *e = setup_start(&s, &err);
-    int code = s.wrong_usage ? 2 : 1;
-    if (e)
+    struct front_watch *w = front_watch_start();
+    struct linear_options l = {.prompt = o->prompt,
+                               .events_file = o->events,
+                               .notice = notice,
+                               .signal_fd = front_watch_fd(w)};
+    struct engine *e = front_start(&s, w, &code);
+    if (e) {
         code = headless_linear_run(e, &l);
-    else
-        fprintf(stderr, "yare: %s\n", err.text);
-    setup_free_engine(&s, e);
+        setup_free_engine(&s, e);
+    }
     setup_release(&s);
+    front_watch_free(w);
     return code;
 }
 
@@ -140,6 +169,12 @@ replay_on_screen(struct engine *e, const struct options *o, int signal_fd)
     return code;
 }
 
+static void
+leave(void *user)
+{
+    _exit(front_watch_code(user)); /* nothing is open yet */
+}
+
 int
 front_replay(int argc, char **argv, const struct options *o)
 {
@@ -147,18 +182,22 @@ front_replay(int argc, char **argv, const struct options *o)
     struct err err = {0};
     if (!parse_replay(argc, argv, &args))
         return 2;
-    int signal_fd = front_signals();
+    struct front_watch *w = front_watch_start();
     bool screen =
         !args.linear && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && front_has_screen(&err);
+    front_watch_busy(w, leave, w); /* a pipe into which nobody writes is waited for */
     struct engine *e = engine_replay(args.file, screen ? args.speed : 0, &err);
+    front_watch_busy(w, NULL, NULL);
+    int code = 2;
     if (!e) {
         fprintf(stderr, "yare: %s\n", err.text);
-        return 2;
+    } else if (screen) {
+        code = replay_on_screen(e, o, front_watch_fd(w)); /* which frees the engine */
+    } else {
+        struct linear_options l = {.replay = true, .signal_fd = front_watch_fd(w)};
+        code = headless_linear_run(e, &l);
+        engine_free(e);
     }
-    if (screen)
-        return replay_on_screen(e, o, signal_fd); /* which frees the engine */
-    struct linear_options l = {.replay = true, .signal_fd = signal_fd};
-    int code = headless_linear_run(e, &l);
-    engine_free(e);
+    front_watch_free(w);
     return code;
 }

@@ -5,11 +5,17 @@
 #include "base/err.h"
 #include "cli.h"
 
+struct engine;
+struct front_watch;
+struct setup;
+
 /* INT, TERM, HUP, WINCH, CONT as a descriptor. Blocked before the first thread starts, so that every thread inherits the mask and only
- * the descriptor tells; a broken pipe is an error of its write alone. */
+ * the descriptor tells; a broken pipe, or a file past the limit on its size, is an error of its write alone. */
 int front_signals(void);
 /* Can the full screen be shown here? False: ret_why says why not, and that plain lines come instead. Only asked with a terminal there. */
 bool front_has_screen(struct err *ret_why);
+/* setup_start, given up when a signal asks for the end. NULL: it was told why, *ret_code is the exit code. */
+struct engine *front_start(struct setup *s, struct front_watch *w, int *ret_code);
 int front_linear(const struct options *o, const char *notice);
 /* `yare tour`: through every pane in a scratch folder, by the offline pilot. */
 int front_tour(const struct options *o);

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/engine.h"
 #include "headless_json.h"
 
@@ -27,6 +28,8 @@ struct run {
     int64_t behind;        /* commands that run in the background */
     int code, signal_code; /* signal_code: 130 or 143 once a signal came */
     bool write_failed, closed;
+    bool to_terminal;            /* standard output is one: what it would obey is shown instead */
+    bool bad_input;              /* a line of stream input could not be read */
     struct recording *recording; /* --events; NULL: none */
 };
 
@@ -53,16 +56,42 @@ record(struct run *r, const struct event *e)
     r->recording = NULL;
 }
 
+/* Standard error is for people: servers, files and models name things in it, and none of them may command the terminal. */
+static void
+complain(const char *text)
+{
+    struct buf shown;
+    buf_init(&shown, BUF_MAX);
+    text_visible(&shown, str_from(text));
+    fprintf(stderr, "yare: %s\n", buf_cstr(&shown));
+    buf_release(&shown);
+}
+
 static void
 show_plain(const struct event *e)
 {
-    if (e->kind == EV_NOTICE)
-        fprintf(stderr, "yare: %s\n", e->u.notice.text);
-    else if (e->kind == EV_ERROR)
-        fprintf(stderr, "yare: %s\n", e->u.error.err.text);
-    else if (e->kind == EV_RETRY)
-        fprintf(stderr, "yare: attempt %d failed (%s), the next one in %lld ms\n",
-                e->u.retry.attempt, e->u.retry.err.text, (long long)e->u.retry.delay_ms);
+    if (e->kind == EV_NOTICE) {
+        complain(e->u.notice.text);
+    } else if (e->kind == EV_ERROR) {
+        complain(e->u.error.err.text);
+    } else if (e->kind == EV_RETRY) {
+        char *text =
+            xasprintf("attempt %d failed (%s), the next one in %lld ms", e->u.retry.attempt,
+                      e->u.retry.err.text, (long long)e->u.retry.delay_ms);
+        complain(text);
+        free(text);
+    }
+}
+
+static void
+put_answer(struct run *r, const char *text)
+{
+    struct buf shown;
+    buf_init(&shown, BUF_MAX);
+    if (r->to_terminal)
+        text_visible(&shown, str_from(text));
+    put_line(r, r->to_terminal ? buf_str(&shown) : str_from(text));
+    buf_release(&shown);
 }
 
 static void
@@ -86,7 +115,7 @@ show(struct run *r, const struct event *e)
         if (e->kind != EV_RESULT)
             show_plain(e);
         else if (e->u.result.text && e->u.result.text[0])
-            put_line(r, str_from(e->u.result.text));
+            put_answer(r, e->u.result.text);
         if (e->kind == EV_RESULT && e->u.result.is_error)
             fprintf(stderr, "yare: the run ended with %s\n", e->u.result.exit);
         break;
@@ -139,7 +168,7 @@ take_line(struct run *r, struct str line)
     buf_init(&text, BUF_MAX);
     if (!tree) {
         fprintf(stderr, "yare: standard input: %s\n", err.text);
-        r->code = 1;
+        r->bad_input = true;
     } else if (str_is(type, "user")) {
         const struct cJSON *content = json_at(tree, "message.content");
         if (json_is_str(content))
@@ -148,9 +177,11 @@ take_line(struct run *r, struct str line)
             buf_add_str(&text, json_str(b, "text"));
         submit(r, buf_cstr(&text));
     } else if (!str_is(type, "keep_alive")) {
-        fprintf(stderr,
-                "yare: standard input: a message of type '%.*s' is not available in yare yet\n",
-                (int)type.len, type.ptr ? type.ptr : "");
+        char *why =
+            xasprintf("standard input: a message of type '%.*s' is not available in yare yet",
+                      (int)type.len, type.ptr ? type.ptr : "");
+        complain(why);
+        free(why);
     }
     buf_release(&text);
     json_free(tree);
@@ -163,8 +194,10 @@ take_input(struct run *r)
     ssize_t n = at ? read(STDIN_FILENO, at, 65536) : 0;
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    if (!at)
+    if (!at) {
         fprintf(stderr, "yare: a line of standard input is larger than %zu bytes\n", r->in.max);
+        r->bad_input = true;
+    }
     if (n > 0)
         buf_commit(&r->in, (size_t)n);
     else
@@ -219,7 +252,10 @@ wait_for_background(struct run *r, int signal_fd)
 int
 headless_run(struct engine *e, const struct options *o, const char *prompt, int signal_fd)
 {
-    struct run r = {.engine = e, .options = o, .in_open = o->stream_input};
+    struct run r = {.engine = e,
+                    .options = o,
+                    .in_open = o->stream_input,
+                    .to_terminal = isatty(STDOUT_FILENO) == 1};
     buf_init(&r.in, BUF_MAX);
     struct err err = {0};
     if (o->events && !(r.recording = recording_open(o->events, 0, 0, &err))) {
@@ -256,5 +292,7 @@ headless_run(struct engine *e, const struct options *o, const char *prompt, int 
     free(r.ids.model);
     if (r.signal_code)
         return r.signal_code;
-    return r.write_failed ? 1 : r.code; /* nobody sent the cancel that r.code speaks of */
+    if (r.write_failed) /* nobody sent the cancel that r.code speaks of */
+        return 1;
+    return r.code == 0 && r.bad_input ? 1 : r.code;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "commands.h"
 #include "engine/engine.h"
 #include "front.h"
+#include "front_watch.h"
 #include "headless.h"
 #include "setup.h"
 #include "ui/app.h"
@@ -55,15 +57,22 @@ set_self(void)
     }
 }
 
+/* Until its end, or a signal that asks for ours. */
 static bool
-read_stdin(struct buf *out, struct err *err)
+read_stdin(const struct front_watch *w, struct buf *out, struct err *err)
 {
-    for (;;) {
+    while (!front_watch_code(w)) {
+        struct pollfd p[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                             {.fd = front_watch_fd(w), .events = POLLIN}};
+        if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
+            return err_sys(err, errno, "cannot wait for standard input");
+        if (!p[0].revents)
+            continue;
         char *at = buf_reserve(out, 65536);
         if (!at)
             return err_set(err, ERR_LIMIT, "the prompt on standard input is larger than 10 MB");
         ssize_t n = read(STDIN_FILENO, at, 65536);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0)
             return err_sys(err, errno, "cannot read standard input");
@@ -71,6 +80,7 @@ read_stdin(struct buf *out, struct err *err)
             return true;
         buf_commit(out, (size_t)n);
     }
+    return true;
 }
 
 /* What the pilot's answer could be in place of: said at the end, so that nobody had to wait for it. */
@@ -90,7 +100,8 @@ run_print(const struct options *o)
     struct setup s;
     struct buf prompt;
     struct engine *e = NULL;
-    int code = 2, signal_fd = front_signals();
+    struct front_watch *w = front_watch_start();
+    int code = 2;
 
     buf_init(&prompt, STDIN_PROMPT_MAX);
     if (!setup_init(&s, o, &err)) {
@@ -98,22 +109,19 @@ run_print(const struct options *o)
         goto out;
     }
     setup_preload(&s);
-    if (!o->prompt && !o->stream_input && !read_stdin(&prompt, &err)) {
+    if (!o->prompt && !o->stream_input && !read_stdin(w, &prompt, &err)) {
         code = usage_error(&err);
         goto out;
     }
     if (o->prompt)
         buf_adds(&prompt, o->prompt);
-    if (!o->stream_input && str_trim(buf_str(&prompt)).len == 0) {
+    if (!o->stream_input && !front_watch_code(w) && str_trim(buf_str(&prompt)).len == 0) {
         fprintf(stderr, "yare: -p wants a prompt, as an argument or on standard input\n");
         goto out;
     }
-    e = setup_start(&s, &err);
-    if (!e) {
-        fprintf(stderr, "yare: %s\n", err.text);
-        code = s.wrong_usage ? 2 : 1;
+    e = front_start(&s, w, &code);
+    if (!e)
         goto out;
-    }
     if (!s.trusted)
         fprintf(
             stderr,
@@ -123,12 +131,13 @@ run_print(const struct options *o)
     if (strcmp(provider, "offline") == 0 && !o->provider)
         fprintf(stderr, "yare: answered by the offline pilot, which is no language model (%s)\n",
                 why);
-    code = headless_run(e, o, o->stream_input ? NULL : buf_cstr(&prompt), signal_fd);
+    code = headless_run(e, o, o->stream_input ? NULL : buf_cstr(&prompt), front_watch_fd(w));
     say_offer(&s);
 out:
     setup_free_engine(&s, e);
     setup_release(&s);
     buf_release(&prompt);
+    front_watch_free(w);
     return code;
 }
 
