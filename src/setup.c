@@ -68,6 +68,7 @@ setup_release(struct setup *s)
     free(s->root);
     free(s->config_dir);
     free(s->mended);
+    free(s->models_problem);
     free(s->data_dir);
     *s = (struct setup){0};
 }
@@ -144,17 +145,17 @@ setup_load(struct setup *s)
     s->child_env = childenv_make((const char *const *)environ);
 }
 
-static bool
-load_catalogue(struct setup *s, struct err *err)
+/* A broken file of the person's must not keep yare from starting: what is wrong with it is told, the rest of it holds. */
+static void
+load_catalogue(struct setup *s)
 {
     char *user_models = fs_join(s->config_dir, "models.json");
     struct err problem = {0};
     catalog_load(user_models, &problem);
+    if (problem.code != ERR_NONE)
+        s->models_problem =
+            xasprintf("%s; until it is mended the built-in catalogue counts", problem.text);
     free(user_models);
-    if (problem.code == ERR_NONE)
-        return true;
-    *err = problem;
-    return false;
 }
 
 static void
@@ -194,8 +195,7 @@ settle(struct setup *s, char resume_id[37], struct engine_config *cfg, struct er
     const struct options *o = s->options;
     return setup_choose_mode(s, cfg, err) && setup_choose_session(s, resume_id, cfg, err) &&
            (!o->trust || trust_grant(s->config_dir, s->root, err)) &&
-           (s->store || (s->store = store_open(o->store ? o->store : "memory:", err))) &&
-           load_catalogue(s, err);
+           (s->store || (s->store = store_open(o->store ? o->store : "memory:", err)));
 }
 
 static bool
@@ -226,6 +226,7 @@ setup_start(struct setup *s, struct err *err)
     s->wrong_usage = true;
     if (!settle(s, resume_id, &cfg, err))
         return NULL;
+    load_catalogue(s);
     if (!is_offline(s, &why))
         preload(s);
     if (!setup_make_provider(s, &cfg.take_provider, &model, err))

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * From options and settings to a running engine: folders, trust, provider choice (flag > setting > ANTHROPIC_* > OPENAI_* >
- * offline), mode, session. Complexity digested before the loop starts (MISSION A3).
+ * offline), mode, session. What is complicated is settled here, before the loop starts.
  *
  *     setup_init(&s, &options, &err);   // cheap: before the first frame
  *     e = setup_start(&s, &err);        // any one thread; setup_cancel(&s) from another makes it give up
@@ -33,16 +33,17 @@ struct setup {
     const struct options *options;
     char *cwd, *root, *config_dir, *data_dir;
     char *mended; /* what had to be put aside at the start, for the person; NULL */
+    char *models_problem; /* what is wrong with models.json; NULL */
     struct config *config;
     struct store *store;
-    bool trusted,
-        wrong_usage; /* wrong_usage: setup_start failed by what was asked for: exit code 2 */
+    bool trusted;
+    bool wrong_usage; /* setup_start failed by what was asked for: exit code 2 */
     int max_retries;
     struct cancel *cancel; /* fired: whatever waits gives up */
     struct setup_helper http, offer;
     struct engine *offer_to; /* NULL: kept in offer_text */
-    char *
-        offer_text; /* what the look around found, for people; NULL: nothing. After setup_offer_end */
+    /* what the look around found, for people; NULL: nothing. After setup_offer_end */
+    char *offer_text;
     struct anthropic_config anthropic; /* borrowed texts, for keys that come later */
     char **child_env;                  /* of the key helper */
     struct setup_connection {          /* what /connect gave last, for --save; NULLs: nothing */

@@ -36,7 +36,7 @@ setup_choose_mode(struct setup *s, struct engine_config *cfg, struct err *err)
             config_origin(s->config, "permissions.defaultMode", !s->trusted);
         if (from)
             cfg->mode_scope = (int)from->scope;
-        /* A project may not put the person into AFK mode (SURFACE 2.5). */
+        /* A project may not put the person into AFK mode. */
         if (name && from && (from->scope == SCOPE_PROJECT || from->scope == SCOPE_LOCAL) &&
             strcmp(name, "auto") == 0)
             name = NULL;
@@ -133,7 +133,9 @@ setup_problems(struct setup *s)
     if (n > PROBLEMS_SAID)
         buf_addf(&out, "\nand %zu more: yare doctor lists them", n - PROBLEMS_SAID);
     if (s->mended)
-        buf_addf(&out, "%s%s", n ? "\n" : "", s->mended);
+        buf_addf(&out, "%s%s", out.len ? "\n" : "", s->mended);
+    if (s->models_problem)
+        buf_addf(&out, "%s%s", out.len ? "\n" : "", s->models_problem);
     char *text = out.len ? xstrdup(buf_cstr(&out)) : NULL;
     buf_release(&out);
     return text;
