@@ -69,8 +69,8 @@ enum query_kind {
     /* {"trusted":bool,"held":[{"what","file","items":[...]}]}: what the project's own files would switch on once the folder is
      * trusted. */
     QUERY_TRUST,
-    /* {"theme":"auto"|"dark"|"light","notify":"bell"|"osc9"|"off"}: how the screen should look, and how it calls a person who is
-     * elsewhere. */
+    /* {"theme":"auto"|"dark"|"light","notify":"bell"|"osc9"|"off","exit_lines":N,"ambiguous_width":1|2,"hyperlinks":bool}: how
+     * the screen should look, and how it calls a person who is elsewhere. The last three only where they are set. */
     QUERY_SETTINGS,
 };
 

@@ -154,6 +154,21 @@ notify_of(const struct config *cfg, bool only_trusted)
     return config_str(cfg, "notify", only_trusted, fallback);
 }
 
+/* What stands under "ui", where it is set: the screen has its own mind about the rest. */
+static void
+write_ui(struct jw *w, const struct config *cfg, bool only_trusted)
+{
+    long long lines = config_int(cfg, "ui.exitLines", only_trusted, -1),
+              width = config_int(cfg, "ui.ambiguousWidth", only_trusted, 0);
+    bool links = config_bool(cfg, "ui.hyperlinks", only_trusted, false);
+    if (lines >= 0)
+        jw_kint(w, "exit_lines", lines);
+    if (width == 1 || width == 2)
+        jw_kint(w, "ambiguous_width", width);
+    if (links == config_bool(cfg, "ui.hyperlinks", only_trusted, true))
+        jw_kbool(w, "hyperlinks", links);
+}
+
 void
 query_settings(struct engine *e, struct str arg, struct buf *out)
 {
@@ -165,6 +180,7 @@ query_settings(struct engine *e, struct str arg, struct buf *out)
     jw_object(&w);
     jw_kcstr(&w, "theme", config_str(cfg, "theme", !c->trusted, "auto"));
     jw_kcstr(&w, "notify", notify_of(cfg, !c->trusted));
+    write_ui(&w, cfg, !c->trusted);
     jw_end(&w);
     config_free(cfg);
 }

@@ -20,8 +20,7 @@
 #define KEYS_A_ROUND 512
 #define EVENTS_A_ROUND 256
 #define CLOSING_MS 5000
-#define EXIT_LINES 40       /* of the last answer that stay on the normal screen ... */
-#define EXIT_LINES_MAX 1000 /* ... or as many as YARE_EXIT_LINES says */
+#define EXIT_LINES_MAX 1000
 
 bool
 app_running(const struct app *a)
@@ -69,7 +68,7 @@ app_error(struct app *a, const struct err *err)
 void
 app_init(struct app *a, const struct app_options *o, int width, int height)
 {
-    *a = (struct app){.o = o};
+    *a = (struct app){.o = o, .exit_lines = EXIT_LINES};
     view_init(&a->view);
     a->transcript = transcript_new();
     approval_init(&a->approval);
@@ -314,11 +313,12 @@ loop(struct app *a)
     }
 }
 
+/* The variable wins over the setting. */
 static int
-exit_lines(void)
+exit_lines(const struct app *a)
 {
     const char *own = getenv("YARE_EXIT_LINES");
-    long n = own && *own ? strtol(own, NULL, 10) : EXIT_LINES;
+    int64_t n = own && *own ? strtol(own, NULL, 10) : a->exit_lines;
     return n < 0 ? 0 : n > EXIT_LINES_MAX ? EXIT_LINES_MAX : (int)n;
 }
 
@@ -347,8 +347,9 @@ say_goodbye(const struct app *a)
 {
     struct buf b;
     buf_init(&b, (size_t)1 << 20);
-    struct str answer = exit_lines() ? str_trim(str_from(a->view.last_answer)) : STR("");
-    size_t from = tail_start(answer, a->canvas.w, exit_lines());
+    int lines = exit_lines(a);
+    struct str answer = lines ? str_trim(str_from(a->view.last_answer)) : STR("");
+    size_t from = tail_start(answer, a->canvas.w, lines);
     if (answer.len) {
         if (from)
             buf_adds(&b, "[...]\n");

@@ -99,6 +99,10 @@ take_settings(struct app *a, struct str json)
                                              : NOTIFY_BELL;
     const char *theme = json_cstr(tree, "theme", "auto");
     term_theme(strncmp(theme, "light", 5) == 0 ? 1 : strncmp(theme, "dark", 4) == 0 ? 0 : -1);
+    a->exit_lines = json_int(tree, "exit_lines", EXIT_LINES);
+    term_ambiguous((int)json_int(tree, "ambiguous_width", 0));
+    if (json_at(tree, "hyperlinks"))
+        term_hyperlinks(json_bool(tree, "hyperlinks", true));
     json_free(tree);
 }
 

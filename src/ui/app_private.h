@@ -32,6 +32,7 @@ struct offer { /* EV_OFFER; the oldest is shown */
 #define TWICE_MS 1000      /* Ctrl+C twice, Esc twice */
 #define TRUST_HOLD_MS 400  /* a `y` that another letter follows this soon is the start of a word */
 #define NOTE_MS 4000
+#define EXIT_LINES 40      /* of the last answer that stay on the normal screen */
 #define INTERRUPTING "interrupting" /* the note until the turn has ended */
 
 struct app {
@@ -52,6 +53,7 @@ struct app {
     struct offer offers[OFFERS_MAX];
     size_t n_offers;
     enum notify notify;
+    int64_t exit_lines;     /* of the last answer that stay on the normal screen */
     bool greeted;           /* the engine was asked what the screen needs to know of it */
     struct log_view log;
     char *selected_id;      /* of the tool that is selected in the activity pane; NULL: none yet */

@@ -122,14 +122,22 @@ make_wish(const struct term_options *o)
     };
 }
 
-/* Terminals that do not know hyperlinks swallow them, but for old ones. YARE_HYPERLINKS=0 or 1 decides. */
+/* What a variable says; NULL: nothing. */
+static const char *
+said(const char *variable)
+{
+    const char *s = getenv(variable);
+    return s && *s ? s : NULL;
+}
+
+/* Terminals that do not know hyperlinks swallow them, but for old ones. */
 static bool
 knows_links(void)
 {
-    const char *wish = getenv("YARE_HYPERLINKS"), *name = getenv("TERM");
+    const char *wish = said("YARE_HYPERLINKS"), *name = getenv("TERM");
     if (term.ascii || !term.wish.ansi)
         return false;
-    if (wish && *wish)
+    if (wish)
         return strcmp(wish, "0") != 0;
     return term.wish.ask && (strncmp(name, "screen", 6) != 0 || getenv("TMUX"));
 }
@@ -208,7 +216,8 @@ term_open(const struct term_options *o, struct err *err)
     keydec_init(&term.dec, o->esc_ms);
     make_wish(o);
     term.links = knows_links();
-    const char *width = getenv("YARE_AMBIGUOUS_WIDTH");
+    const char *width = said("YARE_AMBIGUOUS_WIDTH");
+    term.wide_said = width != NULL;
     term.wide = width && strcmp(width, "2") == 0;
     term_style_wide(term.wide);
     learn_keys();
@@ -356,7 +365,7 @@ use_wide(bool wide)
 static void
 follow_answers(void)
 {
-    if (term.dec.ambiguous)
+    if (term.dec.ambiguous && !term.wide_said)
         use_wide(term.dec.ambiguous == 2);
     term.dec.ambiguous = 0;
     if (term.dec.background == BACKGROUND_UNKNOWN)
@@ -425,6 +434,26 @@ bool
 term_stale(void)
 {
     return term.all;
+}
+
+void
+term_ambiguous(int width)
+{
+    if (said("YARE_AMBIGUOUS_WIDTH") || (width != 1 && width != 2))
+        return;
+    term.wide_said = true;
+    use_wide(width == 2);
+}
+
+void
+term_hyperlinks(bool on)
+{
+    if (said("YARE_HYPERLINKS"))
+        return;
+    on = on && !term.ascii && term.wish.ansi;
+    if (on != term.links)
+        term_redraw();
+    term.links = on;
 }
 
 void

@@ -50,6 +50,10 @@ void term_bell(void);
 void term_notify(const char *text);
 /* Dark (0) or light (1) whatever the terminal says; -1: what COLORFGBG and its background colour say. */
 void term_theme(int light);
+/* The settings ui.ambiguousWidth (1 or 2 columns; anything else: the terminal is asked) and ui.hyperlinks. The variables
+ * YARE_AMBIGUOUS_WIDTH and YARE_HYPERLINKS win. */
+void term_ambiguous(int width);
+void term_hyperlinks(bool on);
 /* Asks the terminal to put text into the clipboard (OSC 52); false: larger than terminals take. */
 bool term_copy(struct str text);
 bool term_ascii(void);      /* borders and marks must be ASCII (no UTF-8 locale) */

@@ -13,9 +13,8 @@ static void
 ask_width(void)
 {
     struct buf b;
-    const char *own = getenv("YARE_AMBIGUOUS_WIDTH");
     const struct cell *corner = term.shown.cells;
-    if (term.ascii || !term.wish.ask || (own && *own) || !corner || strcmp(corner->text, "┌") != 0)
+    if (term.ascii || !term.wish.ask || term.wide_said || !corner || strcmp(corner->text, "┌") != 0)
         return;
     buf_init(&b, 256);
     buf_adds(&b, "\x1b"

@@ -19,6 +19,7 @@ struct ui_term {
     struct modes_wish wish;
     struct keydec dec;
     bool wide;             /* characters of ambiguous width take two columns */
+    bool wide_said;        /* by the person: the terminal is not believed */
     bool links;            /* it knows hyperlinks */
     struct canvas shown;   /* what stands on the screen */
     unsigned char *relink; /* of its cells: drawn in this frame, and a link is there or was */

@@ -181,6 +181,16 @@ test_settings_of_the_screen(void **state)
     m = ask(&r, QUERY_SETTINGS);
     assert_string_equal(json_cstr(m, "theme", ""), "light");
     assert_string_equal(json_cstr(m, "notify", ""), "osc9");
+    assert_null(json_at(m, "exit_lines")); /* not set, not said: the screen knows what to do then */
+    assert_null(json_at(m, "ambiguous_width"));
+    assert_null(json_at(m, "hyperlinks"));
+    json_free(m);
+    write_file(&r, ".yare/settings.json",
+               "{\"ui\":{\"exitLines\":7,\"ambiguousWidth\":2,\"hyperlinks\":false}}");
+    m = ask(&r, QUERY_SETTINGS);
+    assert_int_equal(json_int(m, "exit_lines", -1), 7);
+    assert_int_equal(json_int(m, "ambiguous_width", -1), 2);
+    assert_false(json_bool(m, "hyperlinks", true));
     json_free(m);
     rig_end(&r);
 }

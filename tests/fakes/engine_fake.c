@@ -101,6 +101,14 @@ offer(struct engine *e)
     emit(e, ev);
 }
 
+static const char *settings = "{}";
+
+void
+engine_fake_settings(const char *json)
+{
+    settings = json;
+}
+
 static const char *
 answer_of(enum query_kind query)
 {
@@ -109,6 +117,8 @@ answer_of(enum query_kind query)
         return "{\"models\":[{\"id\":\"model-a\"},{\"id\":\"model-b\",\"current\":true},{\"id\":\"model-c\"}]}";
     case QUERY_TRUST:
         return "{\"held\":[{\"what\":\"allow rules\",\"file\":\".yare/settings.json\",\"items\":[\"Bash(make:*)\"]}]}";
+    case QUERY_SETTINGS:
+        return settings;
     case QUERY_STATE:
         return "{\"turn\":12345,\"transitions\":[]}";
     default:

@@ -12,3 +12,5 @@
 #include <stdbool.h>
 
 struct engine *engine_fake_new(int fd, bool trusted);
+/* What QUERY_SETTINGS is answered with from here on; kept, not copied. */
+void engine_fake_settings(const char *json);

@@ -29,7 +29,7 @@ struct child {
     int fd; /* what the engine is told goes here */
     bool untrusted, fails, forbid;
     int *gate; /* start_fake comes back once a byte can be read here; or NULL: at once */
-    const char *prompt, *history, *keys, *events;
+    const char *prompt, *history, *keys, *events, *settings;
 };
 
 static inline struct engine *
@@ -43,6 +43,8 @@ start_fake(void *user, struct err *err)
         (void)err_set(err, ERR_INVALID, "no provider 'xyz'");
         return NULL;
     }
+    if (c->settings)
+        engine_fake_settings(c->settings);
     return engine_fake_new(c->fd, !c->untrusted);
 }
 
@@ -228,4 +230,7 @@ app_rig_environment(void)
     setenv("LC_ALL", "C.UTF-8", 1);
     unsetenv("COLORFGBG");
     unsetenv("NO_COLOR");
+    unsetenv("YARE_EXIT_LINES");
+    unsetenv("YARE_AMBIGUOUS_WIDTH");
+    unsetenv("YARE_HYPERLINKS");
 }

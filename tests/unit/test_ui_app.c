@@ -1,6 +1,19 @@
 /* The program on its terminal: how it starts and ends, what it writes, any size, an engine that comes late or not. */
 #include "app_rig.h"
 
+/* What stands on the normal screen after the other one was left. */
+static struct str
+left_behind(const struct run *r)
+{
+    static const char back[] = "\x1b[?1049l";
+    struct str all = buf_str(&r->p.out);
+    size_t at = 0;
+    for (size_t i = 0; i < all.len; i++)
+        if (str_starts(str_sub(all, i, all.len), back))
+            at = i + sizeof(back) - 1;
+    return str_sub(all, at, all.len);
+}
+
 static void
 a_prompt_is_sent_and_the_answer_left_behind(void **state)
 {
@@ -11,11 +24,7 @@ a_prompt_is_sent_and_the_answer_left_behind(void **state)
     assert_true(shows(&r, "you said:"));
     quit_twice(&r, 0);
     /* on the normal screen, after the other one was left */
-    size_t off = 0;
-    for (size_t i = 0; i + 8 < r.p.out.len; i++)
-        if (memcmp(r.p.out.data + i, "\x1b[?1049l", 8) == 0)
-            off = i;
-    struct str last = str_sub(buf_str(&r.p.out), off, r.p.out.len);
+    struct str last = left_behind(&r);
     assert_true(str_contains(last, STR("you said: hello there")));
     assert_true(str_contains(last, STR("yare resume fake-session")));
     assert_true(told(&r, "stop"));
@@ -282,6 +291,63 @@ ascii_where_the_locale_says_so(void **state)
     setenv("LC_ALL", "C.UTF-8", 1);
 }
 
+static bool
+wrote(const struct run *r, const char *bytes)
+{
+    return r->p.out.len && memmem(r->p.out.data, r->p.out.len, bytes, strlen(bytes));
+}
+
+/* Says one address and leaves; what was written stays in r->p.out until run_finish. */
+static void
+run_with_settings(struct run *r, struct child *c)
+{
+    run_start(r, c);
+    submit(r, "https://example.org/x");
+    assert_true(shows(r, "you said"));
+    settle(r);
+    keys(r, "\x04");
+    assert_int_equal(run_end(r), 0);
+}
+
+static void
+settings_say_what_the_terminal_gets(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child none = {.settings = "{}"},
+                 plain = {.settings = "{\"hyperlinks\":false,\"exit_lines\":0}"},
+                 wide = {.settings = "{\"ambiguous_width\":2}"};
+    run_with_settings(&r, &none);
+    assert_true(wrote(&r, "\x1b]8;;https://example.org/x"));
+    assert_false(wrote(&r, "+-"));
+    assert_true(str_contains(left_behind(&r), STR("you said")));
+    run_finish(&r);
+    run_with_settings(&r, &plain);
+    assert_false(wrote(&r, "\x1b]8;;"));
+    assert_false(str_contains(left_behind(&r), STR("you said")));
+    run_finish(&r);
+    run_with_settings(&r, &wide);
+    assert_true(wrote(&r, "+-"));
+    run_finish(&r);
+}
+
+static void
+variables_win_over_settings(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child c = {.settings = "{\"hyperlinks\":false,\"exit_lines\":0,\"ambiguous_width\":2}"};
+    setenv("YARE_HYPERLINKS", "1", 1);
+    setenv("YARE_EXIT_LINES", "3", 1);
+    setenv("YARE_AMBIGUOUS_WIDTH", "1", 1);
+    run_with_settings(&r, &c);
+    app_rig_environment();
+    assert_true(wrote(&r, "\x1b]8;;https://example.org/x"));
+    assert_false(wrote(&r, "+-"));
+    assert_true(str_contains(left_behind(&r), STR("you said")));
+    run_finish(&r);
+}
+
 int
 main(void)
 {
@@ -299,6 +365,8 @@ main(void)
         cmocka_unit_test(streams_within_the_frame_cap),
         cmocka_unit_test(any_size),
         cmocka_unit_test(ascii_where_the_locale_says_so),
+        cmocka_unit_test(settings_say_what_the_terminal_gets),
+        cmocka_unit_test(variables_win_over_settings),
     };
     app_rig_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);
