@@ -147,8 +147,11 @@ static void
 draw_box_note(struct app *a)
 {
     struct canvas *c = &a->canvas;
-    if (c->h >= 4 && c->w > 6)
-        canvas_textf(c, (struct rect){2, c->h - 1, c->w - 4, 1}, 0, 0, ST_WARN, " %s ", a->note);
+    struct rect row = {2, c->h - 1, c->w - 4, 1};
+    if (c->h < 4)
+        return;
+    canvas_fill(c, row, ST_TEXT, NULL); /* the keys that stand there come back */
+    canvas_text(c, row, 0, 0, ST_WARN, str_from(a->note));
 }
 
 void

@@ -28,6 +28,7 @@ void
 app_open_page(struct app *a, const struct page_type *type)
 {
     picker_close(&a->picker);
+    a->note_until_ms = 0; /* what was said to an earlier key */
     if (!ask(a, page_open(&a->page, type)))
         a->page.seq = 0; /* asked again when the engine is there */
     if (!a->engine && !a->start && type->query >= 0)
@@ -39,6 +40,7 @@ void
 app_open_picker(struct app *a, const struct picker_type *type)
 {
     page_close(&a->page);
+    a->note_until_ms = 0; /* what was said to an earlier key */
     if (!ask(a, picker_open(&a->picker, type)))
         a->picker.seq = 0;
     a->dirty = true;

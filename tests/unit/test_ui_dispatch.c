@@ -170,9 +170,13 @@ static void
 a_page_says_what_changed_behind_it(void **state)
 {
     (void)state;
+    press("alt+3"); /* nothing waits: that is said, and over with the page */
+    assert_shows(&a.canvas, "nothing waits");
     press("f1");
+    assert_hides(&a.canvas, "nothing waits");
     press("alt+a");
     assert_shows(&a.canvas, "AFK on");
+    assert_hides(&a.canvas, "Esc closes");
     later(NOTE_MS + 1000);
     assert_hides(&a.canvas, "AFK on");
     assert_shows(&a.canvas, "Esc closes");
