@@ -2,18 +2,14 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
-#include "base/config.h"
 #include "base/fs.h"
 #include "commands_session.h"
 #include "doctor.h"
 #include "front.h"
 #include "perm/check.h"
-#include "perm/rules.h"
 #include "setup.h"
 #include "store/session.h"
 

@@ -8,7 +8,6 @@
 #include "base/cancel.h"
 #include "base/config.h"
 #include "base/fs.h"
-#include "base/http.h"
 #include "engine/engine.h"
 #include "model/local.h"
 

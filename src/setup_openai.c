@@ -1,7 +1,6 @@
 /* Servers that speak chat completions: their key, their model, and what they say of themselves. */
 #include "setup.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/http.h"
-#include "model/catalog.h"
 #include "model/keyed.h"
 
 /* The pilot's words come in small pieces, a few milliseconds apart, so that a person sees how streaming looks. */

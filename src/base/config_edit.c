@@ -3,7 +3,6 @@
 #include "base/config.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/config_impl.h"

@@ -1,6 +1,5 @@
 /* Setting top-level strings of a settings file: one value is spliced in or out at a time, every other byte stays. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/config_impl.h"

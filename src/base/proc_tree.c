@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,9 @@ read_some(const char *path, char *out, size_t cap)
     size_t len = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
-        for (ssize_t n = 1; n > 0 && len<cap - 1; len += n> 0 ? (size_t)n : 0)
-            n = read(fd, out + len, cap - 1 - len);
+        ssize_t n;
+        while (len < cap - 1 && (n = read(fd, out + len, cap - 1 - len)) > 0)
+            len += (size_t)n;
         close(fd);
     }
     out[len] = '\0';
@@ -83,7 +83,10 @@ add_children(struct walk *w, pid_t pid, int depth)
             continue;
         threads++;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, d->d_name);
-        if (read_some(path, list, sizeof list))
+        size_t n = read_some(path, list, sizeof list);
+        while (n == sizeof list - 1 && n && list[n - 1] != ' ')
+            list[--n] = '\0'; /* a number that was cut is another process */
+        if (n)
             add_listed(w, list, depth);
     }
     closedir(dir);

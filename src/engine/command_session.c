@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/text.h"
 #include "engine/context.h"
 #include "engine/engine_private.h"
 #include "engine/tasks.h"

@@ -1,16 +1,14 @@
 /* Which server answers: /connect swaps the provider between turns; how much the model takes in is asked of its server. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "engine/context.h"
 #include "engine/engine_private.h"
-#include "model/provider.h"
 #include "model/server.h"
 
 #define ASK_MS 1500 /* the engine answers nobody meanwhile */
 #define WINDOW_SMALL 16384
-#define WORDS_MAX 4
+#define WORDS_MAX 2 /* where, model */
 
 /* ---- the window ---- */
 
@@ -84,7 +82,7 @@ split(struct str arg)
             continue;
         if (str_is(part, "--save"))
             w.save = true;
-        else if (w.n == 2)
+        else if (w.n == WORDS_MAX)
             w.too_many = true;
         else
             w.word[w.n++] = str_dup(part);

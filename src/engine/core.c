@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/uuid.h"
 #include "engine/childenv.h"
 #include "engine/context.h"
 #include "engine/executor.h"

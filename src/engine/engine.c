@@ -1,12 +1,8 @@
 #include "engine/engine.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/replay.h"

@@ -1,5 +1,4 @@
 /* Events as JSON, for --events FILE and replay: one object a line, members from the field table. */
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

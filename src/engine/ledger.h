@@ -7,7 +7,7 @@
  *     ledger_watch(&l, &parts);   // before a request of the main loop: what it is made of
  *     ledger_add(&l, &row);       // its usage came
  *
- * The journal's "usage" records carry the same members; ledger_read takes them back on resume.
+ * The journal's "usage" records carry the same members; ledger_read_note takes them back on resume.
  */
 #include <stdbool.h>
 #include <stddef.h>

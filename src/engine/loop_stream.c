@@ -1,6 +1,5 @@
 /* The stream step: one answer of the model, with the attempts that make it hold. Tools start from here while
  * the model still talks. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 

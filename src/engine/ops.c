@@ -1,8 +1,6 @@
 /* What a front end asks for: prompts are queued in order, the rest is done on the spot. Engine thread. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/log.h"
 #include "base/trust.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"

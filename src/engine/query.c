@@ -1,8 +1,5 @@
 /* Questions of a front end, answered by EV_ANSWER with the same seq: no front end reads journal or store. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "engine/engine_private.h"
 #include "engine/meters.h"
 #include "engine/permit.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "engine/engine_private.h"
 
 #define BAD_TOLD 5 /* lines that were not understood; the rest is only counted */

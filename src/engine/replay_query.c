@@ -2,7 +2,6 @@
  * has to be kept in memory. */
 #include "engine/replay.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

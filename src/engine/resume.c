@@ -1,7 +1,6 @@
 /* A stored history as events, marked replayed, so that panes show it as they would have. The same pieces make the last page
  * on a resume and the pages that panes ask for. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "engine/engine_private.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/text.h"
 #include "engine/core.h"
 #include "tools/task.h"
 
@@ -22,8 +21,8 @@ short_command(const struct task_info *i)
     return str_sub(s, 0, nl < WHAT_MAX ? nl : WHAT_MAX);
 }
 
-static enum tool_state
-shown_state(const struct task_info *i)
+enum tool_state
+tasks_shown_state(const struct task_info *i)
 {
     if (i->state == TASK_RUNNING)
         return TOOL_RUNNING;
@@ -49,7 +48,7 @@ make_event(struct core *c, const struct task_info *i)
     jw_kcstr(&w, "tool_use_id", i->tool_use_id);
     jw_kcstr(&w, "name", "Bash");
     jw_kstr(&w, "what", short_command(i));
-    jw_kcstr(&w, "state", tool_state_name(shown_state(i)));
+    jw_kcstr(&w, "state", tool_state_name(tasks_shown_state(i)));
     jw_kstr(&w, "why", buf_str(&why));
     jw_kint(&w, "pid", i->pid);
     jw_kint(&w, "bytes", (int64_t)i->bytes);

@@ -1,6 +1,5 @@
 #include "model/openai_caps.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,13 +146,15 @@ has_one(const char *text, const char *list)
 static bool
 only_limit_is_too_large(const char *text)
 {
-    long room = 0, prompt = 0;
-    const char *a = strstr(text, "context length is "), *b = strstr(text, " in the messages");
-    if (!a || !b || sscanf(a, "context length is %ld", &room) != 1)
+    static const char size_is[] = "context length is ";
+    const char *a = strstr(text, size_is), *b = strstr(text, " in the messages");
+    if (!a || !b)
         return false;
     while (b > text && b[-1] >= '0' && b[-1] <= '9')
         b--;
-    return sscanf(b, "%ld", &prompt) == 1 && prompt > 0 && prompt < room;
+    /* strtol has an answer for any number of digits, sscanf has none. */
+    long room = strtol(a + sizeof size_is - 1, NULL, 10), prompt = strtol(b, NULL, 10);
+    return prompt > 0 && prompt < room;
 }
 
 static enum openai_cap

@@ -1,7 +1,6 @@
 #include "model/openai_halves.h"
 
 #include <stdint.h>
-#include <string.h>
 
 /* Private use, plane 16: a surrogate s is marked as MARK + s - 0xD800, a stray byte b as MARK + 0x800 + b. All are F4 8F xx xx. */
 #define MARK 0x10F000u

@@ -14,8 +14,8 @@
 #define MODELS_MAX 2000
 #define ID_MAX 300
 #define WINDOW_MAX ((int64_t)1 << 32)
-/* What Ollama gives a model that asks for nothing, on most machines. */
-#define OLLAMA_USUAL 4096
+/* What Ollama and LM Studio give a model that asks for nothing, on most machines. */
+#define UNASKED_WINDOW 4096
 
 struct known {
     char *model;
@@ -388,7 +388,7 @@ ollama_window(const struct question *q, const char *model, bool *ret_sure)
     if (!window)
         window = ollama_configured(q, model);
     *ret_sure = window > 0;
-    return window ? window : OLLAMA_USUAL;
+    return window ? window : UNASKED_WINDOW;
 }
 
 static int64_t
@@ -414,8 +414,8 @@ lmstudio_window(const struct question *q, const char *model, bool *ret_sure)
             continue;
         window = plausible(json_int(m, "loaded_context_length", 0));
         *ret_sure = window > 0;
-        if (!window && OLLAMA_USUAL < json_int(m, "max_context_length", 0))
-            window = OLLAMA_USUAL; /* what it gives a model that it loads by itself */
+        if (!window && UNASKED_WINDOW < json_int(m, "max_context_length", 0))
+            window = UNASKED_WINDOW; /* what it gives a model that it loads by itself */
     }
     json_free(tree);
     return window;

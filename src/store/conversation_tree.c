@@ -1,6 +1,5 @@
 /* The records of a journal form a tree by parentUuid; the newest one's ancestors are the conversation. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "store/conversation_impl.h"
 #include "store/journal_scan.h"

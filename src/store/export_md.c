@@ -1,7 +1,6 @@
 #include "store/export_md.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/text.h"

@@ -1,7 +1,6 @@
 #include "store/journal_scan.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

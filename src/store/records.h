@@ -5,7 +5,7 @@
  *
  *     if (!records_open(&l, path, &err)) ...
  *     while (records_next(&l, &line, &offset)) ...
- *     ok = records_close(&l, &err);
+ *     ok = records_close(&l, path, &err);
  */
 #include <stdbool.h>
 #include <stdint.h>

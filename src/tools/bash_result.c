@@ -5,10 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "tools/args.h"
 #include "tools/bash_parts.h"
 #include "tools/bash_script.h"
 

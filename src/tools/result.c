@@ -1,6 +1,5 @@
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "tools/args.h"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "tools/args.h"
 #include "tools/task_private.h"
 #include "tools/tool.h"

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"

@@ -1,5 +1,4 @@
 /* The table of tasks, and the thread that keeps those in the background. */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "tools/args.h"
 #include "tools/builtin.h"
 
 /* The list itself, or what its JSON text holds (then *take_tree is to be freed). */
