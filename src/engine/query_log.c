@@ -7,6 +7,7 @@
 #include "base/proc_tree.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
+#include "engine/tasks.h"
 #include "tools/task.h"
 
 #define TEXT_MAX ((size_t)256 << 10)
@@ -119,15 +120,6 @@ write_processes(struct jw *w, pid_t supervisor)
     free(nodes);
 }
 
-static enum tool_state
-task_shown(const struct task_info *i)
-{
-    return i->state == TASK_RUNNING   ? TOOL_RUNNING
-           : i->state == TASK_STOPPED ? TOOL_CANCELLED
-           : task_failed(i)           ? TOOL_FAILED
-                                      : TOOL_DONE;
-}
-
 /* A command that runs, or did in the background. */
 static bool
 answer_task(struct core *c, struct str id, size_t max, struct jw *w)
@@ -141,7 +133,7 @@ answer_task(struct core *c, struct str id, size_t max, struct jw *w)
     buf_init(&text, BUF_MAX);
     task_get(t, &i);
     task_read_tail(t, max, &text, &from, NULL);
-    write_head(w, id, "Bash", i.command, task_shown(&i));
+    write_head(w, id, "Bash", i.command, tasks_shown_state(&i));
     write_text(w, buf_str(&text), (int64_t)from);
     jw_kint(w, "bytes", (int64_t)i.bytes);
     jw_kint(w, "elapsed_ms", i.elapsed_ms);

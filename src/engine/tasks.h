@@ -10,9 +10,11 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "engine/event.h"
 
 struct core;
 struct message_builder;
+struct task_info;
 
 void tasks_init(struct core *c);
 /* Ends all of them and says so; the last events before EV_CLOSED. */
@@ -25,6 +27,8 @@ void tasks_drop(struct core *c, const char *id);
 void tasks_pump(struct core *c);
 /* What ended since the model was told last, as a text block. */
 void tasks_add_reminders(struct core *c, struct message_builder *b);
+/* How a task stands, as the state of a tool. */
+enum tool_state tasks_shown_state(const struct task_info *i);
 /* By its id or its call's. False: no such one runs. */
 bool tasks_stop(struct core *c, struct str id);
 /* The session was changed: those of the one before go on, which a notice says, or end. */
