@@ -81,7 +81,7 @@ unquote(struct str s)
     return str_dup(s);
 }
 
-/* Cuts "the file x" and "file x" down to x; a file may well be called "file". */
+/* Cuts "the file x" and "file x" down to x; a file may well be called "file". "@x" is how the prompt completes a file. */
 static struct str
 operand(struct str s)
 {
@@ -90,7 +90,7 @@ operand(struct str s)
     for (size_t i = 0; i < ARRAY_LEN(fillers); i++)
         if (word_at(s, 0, fillers[i]) && s.len > strlen(fillers[i]))
             s = str_trim(str_sub(s, strlen(fillers[i]), s.len));
-    return s;
+    return s.len > 1 && s.ptr[0] == '@' ? str_sub(s, 1, s.len) : s;
 }
 
 /* The part up to the next comma outside quotes. */

@@ -7,10 +7,12 @@
 #include "base/fs.h"
 #include "base/json.h"
 
+/* What stands in a user message and was not asked of the pilot: yare's own words, and what the person ran in the shell. */
 static bool
-is_reminder(struct str text)
+is_aside(struct str text)
 {
-    return str_starts(str_trim(text), "<system-reminder>");
+    text = str_trim(text);
+    return str_starts(text, "<system-reminder>") || str_starts(text, "<bash-input>");
 }
 
 static bool
@@ -22,12 +24,24 @@ has_results(const struct message *m)
     return false;
 }
 
+/* The person stopped the turn there: what they say next is a plan of its own. */
+static bool
+was_stopped(const struct message *m)
+{
+    for (size_t i = 0; i < m->n_blocks; i++) {
+        const struct block *b = &m->blocks[i];
+        if (b->kind == BLOCK_TOOL_RESULT && b->is_error && str_starts(b->text, "interrupted"))
+            return true;
+    }
+    return false;
+}
+
 static void
 add_prompt_text(const struct message *m, struct buf *out)
 {
     for (size_t i = 0; i < m->n_blocks; i++) {
         const struct block *b = &m->blocks[i];
-        if (b->kind != BLOCK_TEXT || is_reminder(b->text))
+        if (b->kind != BLOCK_TEXT || is_aside(b->text))
             continue;
         if (out->len)
             buf_adds(out, " then ");
@@ -45,7 +59,7 @@ find_plan(const struct model_request *req, struct pilot_plan *ret)
     buf_init(&text, BUF_MAX);
     for (size_t i = req->n_messages; i-- > 0 && !text.len;) {
         const struct message *m = req->messages[i];
-        if (m->role != ROLE_USER || has_results(m) || m->hidden)
+        if (m->role != ROLE_USER || (has_results(m) && !was_stopped(m)) || m->hidden)
             continue;
         add_prompt_text(m, &text);
         from = i + 1;
@@ -94,7 +108,8 @@ pilot_state_init(struct pilot_state *s, const struct model_request *req)
     for (size_t i = after; i < req->n_messages; i++)
         for (size_t k = 0; k < req->messages[i]->n_blocks; k++)
             take_block(s, &req->messages[i]->blocks[k]);
-    const struct message *last = req->n_messages ? req->messages[req->n_messages - 1] : NULL;
+    const struct message *last =
+        req->n_messages > after ? req->messages[req->n_messages - 1] : NULL;
     for (size_t k = 0; last && s->fresh && k < last->n_blocks; k++) {
         const struct block *b = &last->blocks[k];
         if (b->kind == BLOCK_TOOL_RESULT && parse_id(b->id, &step, &tries) && step < s->plan.n) {

@@ -21,8 +21,8 @@ const char pilot_help[] =
     "FILE`, `create FILE with TEXT`. "
     "Join several with `then`; put quotes around texts that hold such words.\n\n"
     "To connect a model, set `ANTHROPIC_API_KEY` (and `ANTHROPIC_BASE_URL` for another server of "
-    "that kind) and start yare again. `--provider NAME` or "
-    "the setting `provider` chooses by hand.\n";
+    "that kind), or `OPENAI_BASE_URL` and `OPENAI_MODEL` for a server with chat completions, and "
+    "start yare again. `/connect` lists the model servers of this machine and takes one at once.\n";
 
 const char pilot_tour_text[] = "The tour has a scratch folder of its own, so that nothing here is "
                                "touched: start it with `yare tour`. On the full screen "

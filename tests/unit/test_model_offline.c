@@ -176,7 +176,8 @@ one_of_each(void **state)
         {"todo \"a, b\", c", "TodoWrite a, b;", "The list is kept"},
         {"help", "", "ANTHROPIC_API_KEY"},
         {"please explain the parser", "", "not a language model"},
-        {"explain it", "", "--provider"},
+        {"explain it", "", "OPENAI_BASE_URL"},
+        {"explain it", "", "/connect"},
         {"", "", "tour"},
     };
     (void)state;
@@ -349,6 +350,56 @@ typed_in_between(void **state)
     play_release(&p);
 }
 
+/* After a turn that the person stopped, what they say next is all there is to do. */
+static void
+asked_after_a_stop(void **state)
+{
+    struct play p;
+    (void)state;
+    play_init(&p);
+    add_user(&p, "run sleep 50 then list");
+    struct message *call = answer(&p);
+    p.messages[p.n++] = call;
+    const struct block *use = &call->blocks[call->n_blocks - 1];
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    message_add_tool_result(b, use->id, STR("interrupted by the person before it finished"), true);
+    message_add_text(b, STR("read a.c"));
+    p.messages[p.n++] = message_build(b);
+    struct message *m = answer(&p);
+    const struct block *last = &m->blocks[m->n_blocks - 1];
+    assert_true(str_is(last->name, "Read"));
+    /* and goes on from there */
+    p.messages[p.n++] = m;
+    b = message_builder_new(ROLE_USER);
+    message_add_tool_result(b, last->id, STR("int x;"), false);
+    p.messages[p.n++] = message_build(b);
+    m = answer(&p);
+    assert_true(str_contains(m->blocks[0].text, STR("int x;")));
+    assert_false(str_contains(m->blocks[0].text, STR("sleep")));
+    message_free(m);
+    play_release(&p);
+}
+
+/* What the person ran in the shell tells the model something; it asks nothing of the pilot. */
+static void
+the_shell_is_no_instruction(void **state)
+{
+    struct play p;
+    (void)state;
+    play_init(&p);
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    message_add_text(
+        b, STR("<bash-input>rm x</bash-input>\n<bash-output>\n(no output)\n</bash-output>"));
+    message_add_text(b, STR("read a.c"));
+    p.messages[p.n++] = message_build(b);
+    struct message *m = answer(&p);
+    assert_int_equal(m->n_blocks, 2);
+    assert_true(str_is(m->blocks[1].name, "Read"));
+    assert_false(str_contains(m->blocks[0].text, STR("understand")));
+    message_free(m);
+    play_release(&p);
+}
+
 /* Another model's calls, broken ids and odd shapes: never a crash, never a loop. */
 static void
 foreign_conversations(void **state)
@@ -417,6 +468,10 @@ instructions(void **state)
     } rows[] = {
         {"read a.c", "0:a.c"},
         {"Read the file `a b.c`, then list src", "0:a b.c|1:src"},
+        {"read @src/a.c and @b.c", "0:src/a.c|+0:b.c"},
+        {"read @\"a b.c\"", "0:a b.c"},
+        {"replace a with b in @f", "5:a:b:f"},
+        {"read @", "0:@"},
         {"read a.c, b.c and c.c", "0:a.c|+0:b.c|+0:c.c"},
         {"read a.c and list src", "0:a.c|1:src"},
         {"read a and read b and find x", "0:a|0:b|2:x"},
@@ -479,6 +534,8 @@ main(void)
         cmocka_unit_test(other_words_for_the_same),
         cmocka_unit_test(an_answer_ends_without_blank_lines),
         cmocka_unit_test(typed_in_between),
+        cmocka_unit_test(asked_after_a_stop),
+        cmocka_unit_test(the_shell_is_no_instruction),
         cmocka_unit_test(foreign_conversations),
         cmocka_unit_test(pacing),
     };
