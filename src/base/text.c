@@ -334,6 +334,13 @@ text_find_fold(struct str s, struct str needle, size_t from, size_t *ret_len)
     return (size_t)-1;
 }
 
+bool
+text_has_fold(struct str s, struct str needle)
+{
+    size_t len;
+    return text_find_fold(s, needle, 0, &len) != (size_t)-1;
+}
+
 static bool
 is_url_byte(unsigned char c)
 {

@@ -33,12 +33,6 @@ complete_release(struct complete *c)
     *c = (struct complete){0};
 }
 
-bool
-complete_open(const struct complete *c)
-{
-    return c->n_rows > 0;
-}
-
 /* An open @" on this line before the cursor: the name may hold blanks. */
 static bool
 find_quoted(const struct input *in, size_t *ret_start)

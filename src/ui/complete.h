@@ -40,7 +40,6 @@ void complete_release(struct complete *c);
 /* After every change of the text. A question for the engine, or NULL. */
 struct op *complete_follow(struct complete *c, const struct input *in);
 void complete_answer(struct complete *c, const struct event *ev); /* EV_ANSWER; others' answers are passed over */
-bool complete_open(const struct complete *c);
 /* Up, Down, Tab, Enter once a row was chosen, Esc: true when taken. */
 bool complete_key(struct complete *c, struct input *in, int key);
 /* Above the row `bottom`, as wide as r. */

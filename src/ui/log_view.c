@@ -237,16 +237,6 @@ move(struct log_view *l, int rows)
     clamp(l);
 }
 
-static bool
-holds(struct str line, struct str want)
-{
-    for (size_t i = 0; i + want.len <= line.len; i++)
-        if (((unsigned char)line.ptr[i] & 0xC0) != 0x80 &&
-            text_equal_fold(str_sub(line, i, want.len), want))
-            return true;
-    return false;
-}
-
 /* The next line in that direction that holds the words, without case, in sight. */
 static void
 find_next(struct log_view *l, int dir)
@@ -260,7 +250,7 @@ find_next(struct log_view *l, int dir)
                                  : (size_t)(l->scroll + l->seen);
     for (size_t k = 1; k <= n; k++) {
         size_t i = dir > 0 ? (at + k) % n : (at + 2 * n - k) % n;
-        if (!holds(lines_text(&l->lines, i), want))
+        if (!text_has_fold(lines_text(&l->lines, i), want))
             continue;
         l->hit = i;
         l->follow = false;

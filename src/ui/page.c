@@ -1,6 +1,5 @@
 #include "ui/page.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,10 +102,10 @@ page_answer(struct page *p, const struct event *ev)
 /* ---- for writers ---- */
 
 void
-page_mark_row(struct page *p, const struct lines *out)
+page_mark_row(struct page *p, size_t line)
 {
     ARRAY_GROW(p->rows, p->n_rows, p->cap_rows);
-    p->rows[p->n_rows++] = out->n - 1;
+    p->rows[p->n_rows++] = line;
 }
 
 void
@@ -135,20 +134,6 @@ page_para(struct lines *out, enum style st, struct str text, int width)
 
 /* ---- search ---- */
 
-static bool
-holds(struct str line, struct str want)
-{
-    for (size_t i = 0; want.len && i + want.len <= line.len; i++) {
-        size_t k = 0;
-        while (k < want.len &&
-               tolower((unsigned char)line.ptr[i + k]) == tolower((unsigned char)want.ptr[k]))
-            k++;
-        if (k == want.len)
-            return true;
-    }
-    return false;
-}
-
 static void
 show_line(struct page *p, size_t at)
 {
@@ -167,7 +152,7 @@ find_next(struct page *p, int dir)
     size_t at = p->hit < n ? p->hit : dir > 0 ? n - 1 : 0;
     for (size_t k = 0; k < n; k++) {
         at = dir > 0 ? (at + 1) % n : (at + n - 1) % n;
-        if (!holds(lines_text(&p->lines, at), want))
+        if (!text_has_fold(lines_text(&p->lines, at), want))
             continue;
         p->hit = at;
         show_line(p, at);

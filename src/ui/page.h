@@ -70,8 +70,8 @@ void page_answer(struct page *p, const struct event *ev); /* others' answers are
 /* Takes every key while it is open; Esc and q close it. */
 void page_key(struct page *p, int key, struct str typed, struct op **ret_op);
 void page_draw(struct page *p, const struct view *v, struct canvas *c, bool ascii);
-/* For writers: the line that was begun last can be selected. */
-void page_mark_row(struct page *p, const struct lines *out);
+/* For writers: this line of the page can be selected. */
+void page_mark_row(struct page *p, size_t line);
 /* A heading with a blank line before it, and a paragraph that wraps. */
 void page_heading(struct lines *out, const char *text);
 void page_para(struct lines *out, enum style st, struct str text, int width);

@@ -1,6 +1,5 @@
 #include "ui/picker.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,20 +59,6 @@ question(struct picker *p)
 
 /* ---- sifting ---- */
 
-static bool
-holds_word(struct str s, struct str word)
-{
-    for (size_t i = 0; i + word.len <= s.len; i++) {
-        size_t k = 0;
-        while (k < word.len &&
-               tolower((unsigned char)s.ptr[i + k]) == tolower((unsigned char)word.ptr[k]))
-            k++;
-        if (k == word.len)
-            return true;
-    }
-    return false;
-}
-
 /* Every word stands somewhere in the row, or the engine says where it found them. */
 static bool
 row_matches(const struct picker *p, const struct cJSON *row)
@@ -91,7 +76,7 @@ row_matches(const struct picker *p, const struct cJSON *row)
     }
     struct str words = buf_str(&p->words.text), word;
     while (ok && str_split(&words, ' ', &word))
-        ok = !word.len || holds_word(buf_str(&all), word);
+        ok = !word.len || text_has_fold(buf_str(&all), word);
     buf_release(&all);
     return ok;
 }

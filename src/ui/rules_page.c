@@ -48,10 +48,8 @@ write_rule(struct page *p, const struct cJSON *r, struct lines *out, int width)
     flow_add(&f, ST_TEXT, str_from(json_cstr(r, "rule", "")));
     size_t at = out->n;
     flow_break(&f, out, &(struct indent){.width = width, .rest = STR("      ")});
-    if (out->n > at) {
-        ARRAY_GROW(p->rows, p->n_rows, p->cap_rows);
-        p->rows[p->n_rows++] = at;
-    }
+    if (out->n > at)
+        page_mark_row(p, at);
     buf_clear(&b);
     buf_addf(&b, "%s%s%s", json_cstr(r, "scope", ""), *file ? ", " : "", file);
     if (*file && line > 0)

@@ -224,7 +224,7 @@ term_open(const struct term_options *o, struct err *err)
     modes_arm(&term.wish);
     modes_catch_crashes();
     die_set_hook(term_emergency);
-    term.colors = term_style_start(o->no_color);
+    term_style_start(o->no_color);
     term.light = term.found_light = theme_is_light(getenv("COLORFGBG"));
     term_style_set(term.light);
     start_input();
@@ -467,10 +467,4 @@ bool
 term_ascii(void)
 {
     return term.ascii;
-}
-
-int
-term_colors(void)
-{
-    return term.colors;
 }

@@ -57,4 +57,3 @@ void term_hyperlinks(bool on);
 /* Asks the terminal to put text into the clipboard (OSC 52); false: larger than terminals take. */
 bool term_copy(struct str text);
 bool term_ascii(void);      /* borders and marks must be ASCII (no UTF-8 locale) */
-int term_colors(void);

@@ -14,7 +14,6 @@ struct ui_term {
     bool open, entered, gone, ascii;
     bool light, found_light; /* the theme in use, and what the terminal said of itself */
     int wanted;              /* by the person: 0 neither, 1 dark, 2 light */
-    int colors;
     SCREEN *screen;
     struct modes_wish wish;
     struct keydec dec;

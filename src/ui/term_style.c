@@ -16,7 +16,7 @@ static struct {
     short pairs[ST_COUNT];
 } look;
 
-int
+void
 term_style_start(bool no_color)
 {
     look.colors = 0;
@@ -24,7 +24,6 @@ term_style_start(bool no_color)
         (void)use_default_colors();
         look.colors = COLORS;
     }
-    return look.colors;
 }
 
 static attr_t

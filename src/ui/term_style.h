@@ -1,13 +1,13 @@
 #pragma once
-/* Cells to curses: the theme as colour pairs, and a cell's text as what curses and the locale can hold. Included by term.c
- * and term_style.c only. */
+/* Cells to curses: the theme as colour pairs, and a cell's text as what curses and the locale can hold. Included by term*.c
+ * only. */
 #include <curses.h>
 
 #include "base/buf.h"
 #include "ui/canvas.h"
 
-/* Colours of this terminal, 0 without; call once after newterm. */
-int term_style_start(bool no_color);
+/* Learns what colours there are; call once after newterm. */
+void term_style_start(bool no_color);
 void term_style_set(bool light); /* (re)makes the pairs */
 /* Characters of ambiguous width take two columns here: those that have an ASCII look (borders, marks, quotes) are shown by it. */
 void term_style_wide(bool wide);

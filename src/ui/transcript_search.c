@@ -70,17 +70,11 @@ search_take_hits(struct search *s, struct str json)
 /* ---- in memory ---- */
 
 static bool
-holds(struct str s, struct str needle)
-{
-    size_t len;
-    return text_find_fold(s, needle, 0, &len) != (size_t)-1;
-}
-
-static bool
 item_holds(const struct item *it, struct str needle)
 {
-    return holds(buf_str(&it->text), needle) || holds(str_from(it->name), needle) ||
-           holds(str_from(it->what), needle) || holds(str_from(it->summary), needle);
+    return text_has_fold(buf_str(&it->text), needle) || text_has_fold(str_from(it->name), needle) ||
+           text_has_fold(str_from(it->what), needle) ||
+           text_has_fold(str_from(it->summary), needle);
 }
 
 struct str
@@ -112,7 +106,7 @@ begins_in(const struct lines *l, size_t k, struct str needle)
     struct buf b;
     size_t first, *from, len, at;
     if (!l->line[k].soft && (k + 1 >= l->n || !l->line[k + 1].soft))
-        return holds(lines_text(l, k), needle);
+        return text_has_fold(lines_text(l, k), needle);
     buf_init(&b, BUF_MAX);
     struct str s = joined_line(l, k, &b, &first, &from);
     at = text_find_fold(s, needle, from[k - first], &len);
@@ -219,12 +213,6 @@ transcript_search(struct transcript *t, struct view *v, struct str needle, int d
     if (find_here(t, v, buf_str(&s->needle), dir))
         return FIND_HIT;
     return find_beyond(t, v, dir);
-}
-
-void
-transcript_search_end(struct transcript *t)
-{
-    search_forget(&t->search);
 }
 
 /* ---- drawing ---- */

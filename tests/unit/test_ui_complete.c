@@ -106,7 +106,7 @@ accept_first(const char *typed, const char *json, const char *want)
     type(typed);
     assert_true(complete.seq != 0);
     files(json);
-    assert_true(complete_open(&complete));
+    assert_true(complete.n_rows > 0);
     assert_true(complete_key(&complete, &input, YK_DOWN));
     assert_true(complete_key(&complete, &input, YK_ENTER));
     assert_string_equal(buf_cstr(&input.text), want);

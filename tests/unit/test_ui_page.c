@@ -261,6 +261,27 @@ pick_answer(uint64_t seq, const char *json)
 }
 
 static void
+words_are_found_in_any_case_of_any_script(void **state)
+{
+    (void)state;
+    struct op *op = page_open(&page, &page_state);
+    answer_page(op->seq, "{\"gr\u00fcn\":1,\"transitions\":[]}");
+    op_free(op);
+    draw();
+    assert_null(page_press('/'));
+    assert_null(page_press('R'));
+    assert_null(page_press(0xDC)); /* U with dots */
+    assert_null(page_press(YK_ENTER));
+    assert_true(page.hit != (size_t)-1);
+    page_close(&page);
+    op = picker_open(&picker, &picker_models);
+    assert_null(pick_answer(op->seq, "{\"models\":[{\"id\":\"gr\u00fcn\"},{\"id\":\"rot\"}]}"));
+    op_free(op);
+    assert_null(pick_press(0xDC));
+    assert_int_equal(picker.n_rows, 1);
+}
+
+static void
 words_sift_and_are_asked_again(void **state)
 {
     (void)state;
@@ -417,6 +438,7 @@ main(void)
         cmocka_unit_test_setup_teardown(a_live_page_is_asked_anew_one_at_a_time, setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_that_is_wrong_is_said, setup, teardown),
         cmocka_unit_test_setup_teardown(words_are_found_on_a_page, setup, teardown),
+        cmocka_unit_test_setup_teardown(words_are_found_in_any_case_of_any_script, setup, teardown),
         cmocka_unit_test_setup_teardown(scrolling_stays_in_range_at_any_size, setup, teardown),
         cmocka_unit_test_setup_teardown(a_rule_is_removed_only_by_two_keys, setup, teardown),
         cmocka_unit_test_setup_teardown(meters_take_any_answer, setup, teardown),
