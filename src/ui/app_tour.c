@@ -24,7 +24,7 @@ enum tour_want {
     WANT_SEARCH  /* Enter behind what is searched for */
 };
 
-/* KEY in the texts is the key that the action has. */
+/* %KEY in the texts is the key that the action has. */
 static const struct tour_step {
     enum tour_want want;
     enum key_action action;
@@ -42,50 +42,52 @@ static const struct tour_step {
      "asks nobody."},
     {WANT_RESULT, ACT_NONE, "read notes/list.txt", "Enter sends it",
      "Each tool call is one line, with what came of it. Now the file itself."},
-    {WANT_FOLD, ACT_PANE2, NULL, "KEY, then Enter: a fold",
-     "What a tool gave is folded. KEY goes to the transcript, Enter opens the fold at the cursor; "
-     "j and k go to another one."},
+    {WANT_FOLD, ACT_PANE2, NULL, "%KEY, then Enter: a fold",
+     "What a tool gave is folded. %KEY goes to the transcript, j and k go from one fold to the "
+     "next, "
+     "Enter opens the one at the cursor."},
     {WANT_ASK, ACT_NONE, "replace `teh` with `the` in notes/list.txt", "Enter sends the edit",
      "An edit changes a file, so it asks first."},
     {WANT_DECIDED, ACT_PANE3, NULL, "y allows it, w says why",
      "The change is shown before it happens. The request takes the keys after a quiet second, or "
-     "with KEY. y allows it once, w shows the "
+     "with %KEY. y allows it once, w shows the "
      "whole chain of reasons."},
     {WANT_ASK, ACT_NONE, "run rm notes/list.txt", "Enter sends it",
      "Now something you may not want."},
     {WANT_DECIDED, ACT_PANE3, NULL, "n, a reason, Enter",
      "Say no: n, then a reason for the model (or none), then Enter. The model reads the reason and "
      "can do it another way."},
-    {WANT_AUTO, ACT_AFK, NULL, "KEY turns AFK on",
-     "You go away from the keyboard: KEY turns AFK on, at any time. What would ask is then judged "
-     "for you; what is dangerous still waits."},
-    {WANT_NOT_AUTO, ACT_AFK, NULL, "KEY turns AFK off",
+    {WANT_AUTO, ACT_AFK, NULL, "%KEY turns AFK on",
+     "You go away from the keyboard: %KEY turns AFK on, at any time. What would ask is "
+     "to be judged for you then; who judges is not there yet, so it still waits for you."},
+    {WANT_NOT_AUTO, ACT_AFK, NULL, "%KEY turns AFK off",
      "And back again, with the same key. Shift+Tab goes through all the modes."},
     {WANT_RUNNING, ACT_NONE, "run for i in 1 2 3 4 5 6 7 8 9; do echo working $i; sleep 2; done",
      "Enter starts a command",
      "A command that takes its time. It only prints and waits, so it may run unasked."},
-    {WANT_ACTION, ACT_PANE4, NULL, "KEY: the activity pane",
+    {WANT_ACTION, ACT_PANE4, NULL, "%KEY: the activity pane",
      "What runs stands in the activity pane, with its time and its last line (on small screens in "
-     "one line). KEY goes there."},
-    {WANT_RESULT, ACT_ACT_STOP, NULL, "KEY stops it",
-     "Enter would show its whole output. KEY stops it, or wait until it is done."},
-    {WANT_BOX, ACT_METERS, NULL, "KEY: meters, Esc closes",
+     "one line). %KEY goes there."},
+    {WANT_RESULT, ACT_ACT_STOP, NULL, "%KEY stops it",
+     "Enter would show its whole output. %KEY stops it, or wait until it is done."},
+    {WANT_BOX, ACT_METERS, NULL, "%KEY: meters, Esc closes",
      "How full the context is, what it costs, where the tokens went: in short in the last line, in "
-     "full with KEY. Esc closes it again, as it "
+     "full with %KEY. Esc closes it again, as it "
      "closes every page, leaves a pane, or interrupts the turn."},
     {WANT_RESULT, ACT_NONE, "todo look around, change a file, ask why", "Enter sends the list",
      "For longer work a list is kept that both of you see."},
-    {WANT_ACTION, ACT_TODOS, NULL, "KEY: the list", "KEY shows the list, and hides it again."},
-    {WANT_SEARCH, ACT_SEARCH, NULL, "KEY, a word, Enter",
-     "KEY searches in all that was said: type colour, then Enter."},
+    {WANT_ACTION, ACT_TODOS, NULL, "%KEY: the list", "%KEY shows the list, and hides it again."},
+    {WANT_SEARCH, ACT_SEARCH, NULL, "%KEY, a word, Enter",
+     "%KEY searches in all that was said: type colour, then Enter."},
     {WANT_CLEARED, ACT_NONE, "/clear", "Enter: a new session",
      "Commands begin with a slash. /clear begins anew; what was said stays on disk."},
     {WANT_RESUMED, ACT_NONE, "/resume", "Enter brings it back",
      "And /resume brings the session back, today or next week."},
     {WANT_ENTER, ACT_HELP, NULL, "Enter ends the tour",
-     "That was it. KEY shows all keys, yare perm explain 'COMMAND' says why a command asks, /help "
+     "That was it. %KEY shows all keys, yare perm explain 'COMMAND' says why a command asks, /help "
      "lists the commands. To connect a model "
-     "set ANTHROPIC_API_KEY. Enter ends the tour and removes its folder."},
+     "set ANTHROPIC_API_KEY or OPENAI_BASE_URL, or ask /connect. Enter ends the tour and removes "
+     "its folder."},
 };
 
 static const struct tour_step *
@@ -100,12 +102,12 @@ add_text(struct buf *out, const struct tour_step *s, const char *text)
 {
     struct str rest = str_from(text);
     const char *key;
-    while ((key = memmem(rest.ptr, rest.len, "KEY", 3))) {
+    while ((key = memmem(rest.ptr, rest.len, "%KEY", 4))) {
         size_t n = (size_t)(key - rest.ptr);
         const char *bound = keys_of(s->action);
         buf_add_str(out, str_sub(rest, 0, n));
         buf_adds(out, bound ? keys_shown(bound) : "(no key)");
-        rest = str_sub(rest, n + 3, rest.len);
+        rest = str_sub(rest, n + 4, rest.len);
     }
     buf_add_str(out, rest);
 }

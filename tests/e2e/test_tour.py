@@ -94,6 +94,7 @@ def from_start_to_end(width, height):
     t.at(19)
     t.keys("Enter")
     t.at(20)
+    t.wait_for("ANTHROPIC_API_KEY")  # "KEY" in it is no key of the keyboard
     t.keys("Enter")
     code = t.exit_status()
     check(code == 0, "exit status", code, t.tmux("capture-pane", "-p", "-S", "-60"))
