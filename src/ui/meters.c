@@ -6,7 +6,8 @@
 #include "ui/view.h"
 
 #define BAR 10
-#define FRAME_MS 100 /* of the spinner */
+#define REASON_WIDTH 40 /* of a retry; with more of it the rest of the line would give way */
+#define FRAME_MS 100    /* of the spinner */
 
 /* The pieces of the line, in the order shown. Each has forms from the longest to the shortest. */
 enum piece { P_MODE, P_MODEL, P_CONTEXT, P_TOKENS, P_COST, P_TURN, P_RUN, P_COUNT };
@@ -33,13 +34,15 @@ add_run(struct meters *m, int level)
     if (m->v->retry) {
         buf_adds(&b, "retry in ");
         fmt_seconds(&b, m->v->retry_at_ms > m->now_ms ? m->v->retry_at_ms - m->now_ms + 999 : 0);
-        if (level == 0) { /* "retry 2 of 10: overloaded" */
+        if (level ==
+            0) { /* "retry 2 of 10 in 4s: overloaded"; the transcript has the reason in full */
             const char *why = strstr(m->v->retry, ": ");
             buf_clear(&b);
             buf_addf(&b, "%.*s in ", (int)(why ? why - m->v->retry : 5), m->v->retry);
             fmt_seconds(&b,
                         m->v->retry_at_ms > m->now_ms ? m->v->retry_at_ms - m->now_ms + 999 : 0);
-            buf_adds(&b, why ? why : "");
+            if (why)
+                fold_end(&b, str_from(why), REASON_WIDTH, m->ascii);
         }
         if (level < 2)
             lines_add(l, ST_WARN, buf_str(&b));

@@ -135,13 +135,28 @@ work_shows_its_time(void **state)
     assert_hides(&c, "retry");
 }
 
+/* What is said at length in the transcript does not take the model's place. */
+static void
+a_long_reason_is_cut(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"session\",\"id\":\"1\",\"model\":\"m-one\"}");
+    apply(&v, "{\"event\":\"retry\",\"attempt\":3,\"max_attempts\":10,\"delay_ms\":5000,\"err\":{\"number\":6,"
+              "\"text\":\"'127.0.0.1:8123': no connection (Failed to connect to 127.0.0.1 port 8123 after 0 ms: "
+              "Couldn't connect to server)\"}}");
+    canvas_resize(&c, 118, 1);
+    meters_draw(&v, &c, (struct rect){0, 0, 118, 1}, false, true, clock_mono_ms());
+    assert_shows(&c, "m-one");
+    assert_shows(&c, "retry 3 of 10 in 5s: '127.0.0.1:8123': no conn");
+}
+
 int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(the_least_important_goes_first), T(no_width_breaks_it), T(unknown_is_said),
-        T(offline_is_no_model), T(work_shows_its_time),
+        T(offline_is_no_model), T(work_shows_its_time), T(a_long_reason_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
