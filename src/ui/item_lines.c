@@ -74,12 +74,24 @@ item_has_fold(const struct item *it)
 
 /* ---- people and notices ---- */
 
+/* The mark around yare's own words is for the model. */
+static struct str
+without_tag(struct str s)
+{
+    static const char tag[] = "<system-reminder>", end[] = "</system-reminder>";
+    s = str_trim(s);
+    if (!str_starts(s, tag))
+        return s;
+    s = str_trim(str_sub(s, sizeof tag - 1, s.len));
+    return str_ends(s, end) ? str_trim(str_sub(s, 0, s.len - (sizeof end - 1))) : s;
+}
+
 /* A message of yare's own: one line until it is opened. */
 static void
 hidden_lines(const struct item *it, struct lines *out, int width, bool ascii)
 {
     struct flow f;
-    struct str s = buf_str(&it->text);
+    struct str s = without_tag(buf_str(&it->text));
     flow_init(&f);
     flow_add(&f, ST_DIM, STR("(yare) "));
     if (it->open) {

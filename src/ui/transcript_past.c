@@ -33,9 +33,10 @@ transcript_note(const struct transcript *t, const struct view *v, struct buf *ou
         while (at < s->n_hits && s->hits[at] < message)
             at++;
         buf_adds(out, " ");
-        if (at < s->n_hits && s->hits[at] == message)
+        bool there = at < s->n_hits && s->hits[at] == message;
+        if (there)
             buf_addf(out, "%zu of ", at + 1);
-        buf_addf(out, "%zu%s ", s->n_hits, s->complete ? "" : " or more");
+        buf_addf(out, "%zu%s%s ", s->n_hits, s->complete ? "" : " or more", there ? "" : " found");
     } else if (t->want != WANT_NONE || (s->seq && t->then == THEN_FIND)) {
         buf_adds(out, s->seq ? " searching " : " reading ");
     }

@@ -277,6 +277,17 @@ search_goes_through_all_of_it(void **state)
     assert_true(pages < 30);
 }
 
+/* The engine goes by messages: where it does not know the one that is shown, a bare number would say nothing. */
+static void
+a_match_that_the_engine_does_not_know(void **state)
+{
+    (void)state;
+    (void)transcript_search(t, &v, STR("question 099980"), -1);
+    serve();
+    draw();
+    assert_shows(&c, " 5 found ");
+}
+
 static void
 another_history_leaves_nothing_behind(void **state)
 {
@@ -374,7 +385,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         T(home_is_the_first_message),     T(all_of_it_scrolls_by),
         T(pages_up_wait_for_their_turn),  T(prompts_are_found_above),
-        T(search_goes_through_all_of_it), T(another_history_leaves_nothing_behind),
+        T(search_goes_through_all_of_it), T(a_match_that_the_engine_does_not_know), T(another_history_leaves_nothing_behind),
         T(reading_far_above_is_calm),     T(answers_of_any_kind_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -278,6 +278,19 @@ prompts_are_jumped_to(void **state)
     assert_shows(&c, "> question 0");
 }
 
+/* Of yare's own words to the model the first line, not the mark around them. */
+static void
+own_words_say_something(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"user\",\"hidden\":true,\"replayed\":true,\"text\":"
+              "\"<system-reminder>\\nThe mode is plan.\\nRead.\\n</system-reminder>\"}");
+    draw(false);
+    assert_shows(&c, "(yare) The mode is plan.");
+    assert_hides(&c, "system-reminder");
+    assert_hides(&c, "Read.");
+}
+
 static void
 search_finds_lines(void **state)
 {
@@ -519,7 +532,7 @@ main(void)
         T(folds_open_in_place),
         T(an_opened_fold_stays_in_sight),
         T(prompts_are_jumped_to),
-        T(search_finds_lines),
+        T(own_words_say_something), T(search_finds_lines),
         T(search_begins_with_what_is_seen),
         T(old_items_go_without_a_jump),
         T(any_size_will_do),
