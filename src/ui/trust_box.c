@@ -97,8 +97,11 @@ static void
 draw_keys(const struct trust_box *t, struct canvas *c, struct rect r)
 {
     struct rect line = {r.x + 1, r.y + r.h - 1, r.w - 2, 1};
+    bool has_nothing = t->answer && !json_len(json_at(t->answer, "held"));
     canvas_text(c, line, 1, 0, ST_WARN,
-                line.w >= 44 ? STR(" y trust it  n keep them off ") : STR(" y trust  n no "));
+                line.w < 44   ? STR(" y trust  n no ")
+                : has_nothing ? STR(" y trust it  n not now ")
+                              : STR(" y trust it  n keep them off "));
     if (t->rows > t->seen && line.w >= 34)
         canvas_textf(c, line, line.w - 15, 0, ST_DIM, " %d-%d of %d ", t->scroll + 1,
                      t->scroll + t->seen, t->rows);
