@@ -27,7 +27,7 @@ run_help(struct engine *e, struct str arg)
     size_t n;
     const struct command *c = commands(&n);
     for (size_t i = 0; i < n; i++)
-        buf_addf(&b, "/%s %s: %s\n", c[i].name, c[i].args, c[i].what);
+        buf_addf(&b, "/%s%s%s: %s\n", c[i].name, *c[i].args ? " " : "", c[i].args, c[i].what);
     buf_adds(&b, "!COMMAND: run a shell command; its output joins the conversation");
     core_notice(&e->core, "%s", buf_cstr(&b));
     buf_release(&b);
@@ -247,12 +247,12 @@ static const struct command table[] = {
     {"export", "[FILE]", "write the session to a file (Markdown; .json, .jsonl)", false,
      command_export},
     {"fork", "", "go on in a copy of this session", false, command_fork},
-    {"quit", "", "end yare", true, run_exit},
     {"help", "", "this list", true, run_help},
     {"memory", "", "the instruction files the model was given", true, run_memory},
     {"mode", "[NAME]", "show or set the permission mode", true, run_mode},
     {"model", "[ID]", "show or set the model", false, run_model},
     {"permissions", "[remove LIST RULE]", "the rules in force", true, run_permissions},
+    {"quit", "", "end yare", true, run_exit},
     {"rename", "NAME", "give this session a name", false, command_rename},
     {"resume", "ID", "go on with another session of this project", false, command_resume},
     {"sessions", "[WORDS]", "sessions of this project", true, command_sessions},

@@ -25,6 +25,7 @@ static const struct {
     {"quit", "", "leave yare"},
     {"resume", "[ID]", "go on with another session"},
     {"state", "", "the loop's state and last transitions"},
+    {"tour", "", "two minutes through the screen, and back here"},
 };
 
 static const struct command_view views[] = {

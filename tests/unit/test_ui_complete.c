@@ -91,7 +91,7 @@ what_the_engine_says_joins(void **state)
 {
     (void)state;
     size_t before = commands.n;
-    commands_take(&commands, STR("{\"commands\":[{\"name\":\"tour\",\"args\":\"\",\"what\":\"a walk\"},{\"name\":\"compact\",\"args\":\"X\",\"what\":\"new words\"},{\"name\":\"model\",\"args\":\"\",\"what\":\"engine's\"},{\"name\":\"\"},3]}"));
+    commands_take(&commands, STR("{\"commands\":[{\"name\":\"stroll\",\"args\":\"\",\"what\":\"a walk\"},{\"name\":\"compact\",\"args\":\"X\",\"what\":\"new words\"},{\"name\":\"model\",\"args\":\"\",\"what\":\"engine's\"},{\"name\":\"\"},3]}"));
     assert_int_equal(commands.n, before + 1);
     assert_string_equal(commands_find(&commands, STR("compact"))->what, "new words");
     /* what opens a picker here is told as what it does here */
