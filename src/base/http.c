@@ -417,6 +417,17 @@ http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data, str
     }
 }
 
+void
+http_drain(struct http *h, int ms)
+{
+    struct str rest;
+    struct err ignored = {0};
+    int64_t until = clock_mono_ms() + ms;
+    for (int64_t left; (left = until - clock_mono_ms()) > 0;)
+        if (http_next(h, -1, (int)left, &rest, &ignored) != HTTP_DATA)
+            return;
+}
+
 int
 http_status(const struct http *h)
 {

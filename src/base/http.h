@@ -40,6 +40,8 @@ struct http *http_start(const struct http_spec *spec, struct err *err);
  * ERR_TIMEOUT (`retryable` when another attempt may help), ERR_INVALID (URL). After DONE or FAILED it stays that. */
 enum http_step http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data,
                          struct err *err);
+/* Reads what is left of the response, for `ms` at most: only then can its connection serve the next request. */
+void http_drain(struct http *h, int ms);
 int http_status(const struct http *h); /* 0 before the headers are in */
 /* response header, case-insensitive, or NULL */
 const char *http_header(const struct http *h, const char *name);

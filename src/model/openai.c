@@ -251,13 +251,8 @@ receive(struct stream *s, int wake_fd, int timeout_ms, bool *ret_over, struct er
 static void
 drain_end(struct stream *s)
 {
-    struct str rest;
-    struct err ignored = {0};
-    int64_t until = clock_mono_ms() + DRAIN_MS;
     s->drained = true;
-    for (int64_t left; (left = until - clock_mono_ms()) > 0;)
-        if (http_next(s->http, -1, (int)left, &rest, &ignored) != HTTP_DATA)
-            return;
+    http_drain(s->http, DRAIN_MS);
 }
 
 /* How long to wait for bytes: the caller's time, or less when only the end mark is missing. -1: no limit. */
