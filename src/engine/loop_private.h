@@ -56,4 +56,4 @@ bool loop_append_stub(struct loop *l, const char *text); /* assistant */
 /* After a failed append: the error is the loop's. */
 enum flow loop_fail(struct loop *l, const struct err *err);
 /* The executor's results and what was typed meanwhile become the next user message. */
-bool loop_append_results(struct loop *l, struct err *err);
+bool loop_append_results(struct loop *l, struct err *err) MUST_CHECK;

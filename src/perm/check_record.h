@@ -16,5 +16,5 @@ struct check_record {
 /* False: a line that is no JSON, and err says why. A record that is no valid call comes back with req.tool NULL or odd input, which
  * the chain denies; what else is wrong with it is in *ret_problem, borrowed. */
 bool check_record_parse(struct check_record *r, struct str line, const char **ret_problem,
-                        struct err *err);
+                        struct err *err) MUST_CHECK;
 void check_record_release(struct check_record *r);

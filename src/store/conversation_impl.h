@@ -26,7 +26,8 @@ struct conversation {
 };
 
 /* conversation_tree.c: which of the file's records are the conversation. */
-bool conversation_scan(struct conversation *t, conversation_note note, void *user, struct err *err);
+bool conversation_scan(struct conversation *t, conversation_note note, void *user,
+                       struct err *err) MUST_CHECK;
 /* conversation.c */
 void conversation_take_entry(struct conversation *t, const struct conversation_entry *e);
 size_t conversation_first(const struct conversation *t,

@@ -33,6 +33,6 @@ bool records_init(struct records *l, int fd, const char *path, struct err *err) 
 /* The next line that is not blank, without its newline; borrowed until the next call. False at the end or on an error. */
 bool records_next(struct records *l, struct str *ret, int64_t *ret_offset);
 /* Frees the window and closes what records_open opened. False when reading failed on the way. */
-bool records_close(struct records *l, const char *path, struct err *err);
+bool records_close(struct records *l, const char *path, struct err *err) MUST_CHECK;
 /* len bytes at offset, in full. */
 bool records_pread(int fd, char *to, size_t len, int64_t offset);
