@@ -7,74 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/json.h"
 #include "model/provider.h"
-
-struct server {
-    pid_t pid;
-    int in; /* closing it ends the server */
-    int port;
-    char dir[64];
-};
-
-static void
-write_file(const char *dir, const char *name, const char *text)
-{
-    char *path = fs_join(dir, name);
-    assert_true(fs_write_atomic(path, str_from(text), 0600, NULL));
-    free(path);
-}
-
-static void
-server_start(struct server *s, const char *script, const char *dribble)
-{
-    int in[2], out[2];
-    char line[64] = "";
-    snprintf(s->dir, sizeof s->dir, "/tmp/yare-wire-XXXXXX");
-    assert_non_null(mkdtemp(s->dir));
-    write_file(s->dir, "script.json", script);
-    assert_int_equal(pipe(in) | pipe(out), 0);
-    char *script_path = fs_join(s->dir, "script.json"), *log = fs_join(s->dir, "log.jsonl");
-    s->pid = fork();
-    if (s->pid == 0) {
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        close(in[1]);
-        close(out[0]);
-        execlp("python3", "python3", TEST_DIR "/fakes/model_server.py", "--script", script_path,
-               "--log", log, "--dribble", dribble, (char *)NULL);
-        _exit(127);
-    }
-    close(in[0]);
-    close(out[1]);
-    s->in = in[1];
-    FILE *f = fdopen(out[0], "r");
-    assert_non_null(fgets(line, sizeof line, f));
-    assert_int_equal(sscanf(line, "%d", &s->port), 1);
-    fclose(f);
-    free(script_path);
-    free(log);
-}
-
-static void
-server_stop(struct server *s)
-{
-    char *cmd[] = {"rm", "-rf", s->dir, NULL};
-    close(s->in);
-    waitpid(s->pid, NULL, 0);
-    pid_t pid = fork();
-    if (pid == 0)
-        execvp("rm", cmd);
-    waitpid(pid, NULL, 0);
-}
+#include "unit/wire_server.h"
 
 static struct model_provider *
-provider_with(const struct server *s, struct anthropic_config c)
+provider_with(const struct wire_server *s, struct anthropic_config c)
 {
     char *url = xasprintf("http://127.0.0.1:%d/", s->port);
     c.base_url = url;
@@ -84,28 +25,9 @@ provider_with(const struct server *s, struct anthropic_config c)
 }
 
 static struct model_provider *
-provider(const struct server *s)
+provider(const struct wire_server *s)
 {
     return provider_with(s, (struct anthropic_config){.api_key = "k", .betas = "b1,b2"});
-}
-
-/* Line n of what the server was sent; the tree is yours. */
-static struct cJSON *
-logged(const struct server *s, size_t n)
-{
-    char *path = fs_join(s->dir, "log.jsonl");
-    struct buf text;
-    struct str rest, line;
-    struct cJSON *tree = NULL;
-    buf_init(&text, BUF_MAX);
-    assert_true(fs_read(path, BUF_MAX, &text, NULL));
-    rest = buf_str(&text);
-    for (size_t i = 0; str_split(&rest, '\n', &line); i++)
-        if (i == n && line.len)
-            tree = json_parse(line, NULL);
-    buf_release(&text);
-    free(path);
-    return tree;
 }
 
 static struct model_stream *
@@ -156,9 +78,9 @@ a_whole_answer(void **state)
     static const char *const dribbles[] = {"0", "1", "7"};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(dribbles); i++) {
-        struct server srv;
+        struct wire_server srv;
         struct err err = {0};
-        server_start(&srv, whole, dribbles[i]);
+        wire_server_start(&srv, whole, dribbles[i]);
         struct message *m = hello();
         struct model_provider *p = provider(&srv);
         struct model_stream *s = ask(p, &m);
@@ -181,7 +103,7 @@ a_whole_answer(void **state)
         model_stream_free(s);
         model_provider_free(p);
         message_free(m);
-        server_stop(&srv);
+        wire_server_stop(&srv);
     }
 }
 
@@ -225,9 +147,9 @@ failures(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct server srv;
+        struct wire_server srv;
         struct err err = {0};
-        server_start(&srv, rows[i].script, "0");
+        wire_server_start(&srv, rows[i].script, "0");
         struct message *m = hello();
         struct model_provider *p = provider(&srv);
         struct model_stream *s = ask(p, &m);
@@ -244,19 +166,19 @@ failures(void **state)
         model_stream_free(s);
         model_provider_free(p);
         message_free(m);
-        server_stop(&srv);
+        wire_server_stop(&srv);
     }
 }
 
 static void
 waking(void **state)
 {
-    struct server srv;
+    struct wire_server srv;
     struct err err = {0};
     struct delta d;
     int wake = eventfd(1, EFD_NONBLOCK);
     (void)state;
-    server_start(&srv, "{\"responses\":[[{\"delay_ms\":60000}]]}", "0");
+    wire_server_start(&srv, "{\"responses\":[[{\"delay_ms\":60000}]]}", "0");
     struct message *m = hello();
     struct model_provider *p = provider(&srv);
     struct model_stream *s = ask(p, &m);
@@ -269,14 +191,14 @@ waking(void **state)
     model_provider_free(p);
     message_free(m);
     close(wake);
-    server_stop(&srv);
+    wire_server_stop(&srv);
 }
 
 static void
 nobody_listens(void **state)
 {
     struct err err = {0};
-    struct server srv = {.port = 1};
+    struct wire_server srv = {.port = 1};
     (void)state;
     struct message *m = hello();
     struct model_provider *p = provider(&srv);
@@ -333,12 +255,12 @@ static void
 cut_at_every_place(void **state)
 {
     size_t at[200];
-    struct server srv;
+    struct wire_server srv;
     struct buf script;
     (void)state;
     buf_init(&script, BUF_MAX);
     size_t n = cut_script(&script, at, ARRAY_LEN(at));
-    server_start(&srv, buf_cstr(&script), "0");
+    wire_server_start(&srv, buf_cstr(&script), "0");
     struct model_provider *p = provider(&srv);
     struct message *m = hello();
     for (size_t i = 0; i < n; i++) {
@@ -365,7 +287,7 @@ cut_at_every_place(void **state)
     message_free(m);
     model_provider_free(p);
     buf_release(&script);
-    server_stop(&srv);
+    wire_server_stop(&srv);
 }
 
 /* ---- what is sent ---- */
@@ -373,10 +295,10 @@ cut_at_every_place(void **state)
 static void
 headers(void **state)
 {
-    struct server srv;
+    struct wire_server srv;
     struct err err = {0};
     (void)state;
-    server_start(&srv, "{\"responses\":[[{\"text\":\"x\"}]]}", "0");
+    wire_server_start(&srv, "{\"responses\":[[{\"text\":\"x\"}]]}", "0");
     struct anthropic_config rows[] = {
         {.api_key = " k1\n",
          .auth_token = "t",
@@ -396,7 +318,7 @@ headers(void **state)
         model_stream_free(s);
         model_provider_free(p);
     }
-    struct cJSON *one = logged(&srv, 0), *two = logged(&srv, 1);
+    struct cJSON *one = wire_server_logged(&srv, 0), *two = wire_server_logged(&srv, 1);
     assert_string_equal(json_cstr(one, "path", ""), "/v1/messages");
     assert_string_equal(json_cstr(one, "headers.x-api-key", ""), "k1");
     assert_null(json_at(one, "headers.authorization"));
@@ -412,7 +334,7 @@ headers(void **state)
     json_free(one);
     json_free(two);
     message_free(m);
-    server_stop(&srv);
+    wire_server_stop(&srv);
 }
 
 static void
@@ -422,10 +344,10 @@ a_refused_beta_is_dropped(void **state)
         "{\"responses\":[[{\"status\":400,\"body\":{\"type\":\"error\",\"error\":{\"type\":"
         "\"invalid_request_error\",\"message\":\"Unexpected value(s) `b1` for the `anthropic-beta` "
         "header.\"}}}],[{\"text\":\"fine\"}]]}";
-    struct server srv;
+    struct wire_server srv;
     struct err err = {0};
     (void)state;
-    server_start(&srv, refusal, "0");
+    wire_server_start(&srv, refusal, "0");
     struct model_provider *p = provider(&srv);
     struct message *m = hello();
     for (int i = 0; i < 2; i++) {
@@ -437,25 +359,26 @@ a_refused_beta_is_dropped(void **state)
         model_stream_free(s);
     }
     for (size_t i = 0; i < 3; i++) { /* asked with both, then without the refused one for good */
-        struct cJSON *t = logged(&srv, i);
+        struct cJSON *t = wire_server_logged(&srv, i);
         assert_string_equal(json_cstr(t, "headers.anthropic-beta", ""), i ? "b2" : "b1,b2");
         assert_true(json_is_null(json_at(t, "illegal")));
         json_free(t);
     }
     message_free(m);
     model_provider_free(p);
-    server_stop(&srv);
+    wire_server_stop(&srv);
 }
 
 /* Pings and halves of events do not stretch the caller's time. */
 static void
 the_time_is_kept(void **state)
 {
-    struct server srv;
+    struct wire_server srv;
     struct err err = {0};
     struct delta d;
     (void)state;
-    server_start(&srv, "{\"responses\":[[{\"raw\":\": keep\\n\"},{\"delay_ms\":60000}]]}", "0");
+    wire_server_start(&srv, "{\"responses\":[[{\"raw\":\": keep\\n\"},{\"delay_ms\":60000}]]}",
+                      "0");
     struct model_provider *p = provider(&srv);
     struct message *m = hello();
     struct model_stream *s = ask(p, &m);
@@ -468,7 +391,7 @@ the_time_is_kept(void **state)
     model_stream_free(s);
     message_free(m);
     model_provider_free(p);
-    server_stop(&srv);
+    wire_server_stop(&srv);
 }
 
 /* What the server's checks are worth: illegal histories are refused, each for its reason. Rows go to one server in turn, so that a
@@ -501,9 +424,9 @@ the_server_checks(void **state)
           ASSISTANT("{\"type\":\"thinking\",\"thinking\":\"x\",\"signature\":\"\"}")},
          "signature"},
     };
-    struct server srv;
+    struct wire_server srv;
     (void)state;
-    server_start(&srv, "{\"responses\":[[{\"text\":\"x\"}]]}", "0");
+    wire_server_start(&srv, "{\"responses\":[[{\"text\":\"x\"}]]}", "0");
     struct model_provider *p = provider(&srv);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct message *m[4] = {0};
@@ -529,17 +452,17 @@ the_server_checks(void **state)
             message_free(m[k]);
     }
     model_provider_free(p);
-    server_stop(&srv);
+    wire_server_stop(&srv);
 }
 
 /* Two turns: the server itself checks that the second request is legal and extends the first. */
 static void
 a_conversation(void **state)
 {
-    struct server srv;
+    struct wire_server srv;
     struct err err = {0};
     (void)state;
-    server_start(
+    wire_server_start(
         &srv,
         "{\"match\":[{\"tool_result\":true,\"then\":[{\"text\":\"done\"}]}],\"responses\":["
         "[{\"thinking\":\"look\",\"signature\":\"c2ln\"},{\"redacted_thinking\":\"b64\"},"
@@ -574,7 +497,7 @@ a_conversation(void **state)
         model_stream_free(s);
     }
     /* Over one connection, kept open between the two. */
-    struct cJSON *one = logged(&srv, 0), *two = logged(&srv, 1);
+    struct cJSON *one = wire_server_logged(&srv, 0), *two = wire_server_logged(&srv, 1);
     assert_true(json_int(one, "from", -1) > 0);
     assert_int_equal(json_int(one, "from", -1), json_int(two, "from", -2));
     json_free(one);
@@ -582,7 +505,7 @@ a_conversation(void **state)
     for (size_t i = 0; i < 3; i++)
         message_free(m[i]);
     model_provider_free(p);
-    server_stop(&srv);
+    wire_server_stop(&srv);
 }
 
 int
