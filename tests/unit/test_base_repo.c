@@ -279,7 +279,7 @@ test_tracked_files_are_found(void **state)
 
 /* Each cut of an index is refused or read; many names are found again. */
 static void
-test_index_reading(void **state)
+test_an_index_says_what_is_tracked_and_a_cut_one_fails(void **state)
 {
     (void)state;
     char *names[300];
@@ -321,7 +321,7 @@ note_key(void *user, const char *key, const char *value)
 }
 
 static void
-test_config_reading(void **state)
+test_configuration_is_read_as_git_reads_it(void **state)
 {
     (void)state;
     struct world w;
@@ -355,8 +355,8 @@ main(void)
         cmocka_unit_test(test_without_a_repository),
         cmocka_unit_test(test_large_folder_is_sorted),
         cmocka_unit_test(test_tracked_files_are_found),
-        cmocka_unit_test(test_index_reading),
-        cmocka_unit_test(test_config_reading),
+        cmocka_unit_test(test_an_index_says_what_is_tracked_and_a_cut_one_fails),
+        cmocka_unit_test(test_configuration_is_read_as_git_reads_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

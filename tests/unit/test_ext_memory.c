@@ -139,7 +139,7 @@ test_a_link_to_the_same_file_is_read_once(void **state)
 }
 
 static void
-test_imports(void **state)
+test_imports_are_followed_outside_code_alone(void **state)
 {
     struct world *w = *state;
     temp_file_write(
@@ -282,7 +282,7 @@ test_folders_that_lead_back_are_read_a_bounded_number_of_times(void **state)
 }
 
 static void
-test_odd_text(void **state)
+test_only_whole_comments_are_cut(void **state)
 {
     (void)state;
     static const struct {
@@ -316,14 +316,14 @@ main(void)
         T(test_what_is_nearest_is_read_last),
         T(test_agents_counts_where_no_claude_file_is),
         T(test_a_link_to_the_same_file_is_read_once),
-        T(test_imports),
+        T(test_imports_are_followed_outside_code_alone),
         T(test_the_users_own_file_imports_from_anywhere),
         T(test_a_project_leads_nowhere_by_link),
         T(test_what_is_denied_excluded_or_waiting_stays_out),
         T(test_too_much_is_told),
         T(test_too_many_files_are_told),
         T(test_folders_that_lead_back_are_read_a_bounded_number_of_times),
-        cmocka_unit_test(test_odd_text),
+        cmocka_unit_test(test_only_whole_comments_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

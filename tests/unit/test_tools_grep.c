@@ -31,7 +31,7 @@ slow_find(const struct literals *l, struct str s, size_t from, bool fold)
 }
 
 static void
-test_finder(void **state)
+test_finder_agrees_with_a_slow_search(void **state)
 {
     (void)state;
     static const char *const patterns[] = {
@@ -140,7 +140,7 @@ test_all_ways_agree(void **state)
 #define CONTENT(p, f) "{'pattern':'" p "','path':'" f "','output_mode':'content'}"
 
 static void
-test_encodings(void **state)
+test_text_is_found_in_any_encoding(void **state)
 {
     (void)state;
     struct bench b;
@@ -244,7 +244,7 @@ test_offset_beyond_and_group_marks(void **state)
 
 /* A large answer is cut, and says so; a large file is searched to its end, with right line numbers. */
 static void
-test_large(void **state)
+test_a_large_answer_is_cut_and_says_so(void **state)
 {
     (void)state;
     struct bench b;
@@ -313,13 +313,13 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finder),
+        cmocka_unit_test(test_finder_agrees_with_a_slow_search),
         cmocka_unit_test(test_all_ways_agree),
-        cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_text_is_found_in_any_encoding),
         cmocka_unit_test(test_globs_and_types),
         cmocka_unit_test(test_same_files_as_glob),
         cmocka_unit_test(test_offset_beyond_and_group_marks),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_a_large_answer_is_cut_and_says_so),
         cmocka_unit_test(test_long_lines_show_the_match),
         cmocka_unit_test(test_pattern_errors_say_where),
     };
