@@ -70,6 +70,12 @@ lines_raw(struct lines *l, enum style st, struct str s)
 }
 
 void
+lines_drawn(struct lines *l)
+{
+    l->line[l->n - 1].drawn = true;
+}
+
+void
 lines_add(struct lines *l, enum style st, struct str s)
 {
     struct buf b;
@@ -139,20 +145,24 @@ lines_logical(const struct lines *l, struct lines_place from, struct lines_place
               struct buf *out)
 {
     size_t start = out->len;
+    bool some = false;
     for (size_t i = from.line; i < l->n && i <= to.line; i++) {
         const struct line *line = &l->line[i];
+        if (line->drawn)
+            continue;
         struct str s = lines_text(l, i);
         size_t a = i == from.line && from.off > line->lead ? from.off : line->lead,
                b = i == to.line && to.off < s.len ? to.off : s.len;
-        if (i > from.line && !line->soft) {
+        if (some && !line->soft) {
             cut_blanks(out, start);
             buf_addc(out, '\n');
             start = out->len;
         }
-        for (unsigned k = 0; i > from.line && line->soft && k < line->joint; k++)
+        for (unsigned k = 0; some && line->soft && k < line->joint; k++)
             buf_addc(out, ' ');
         if (a < b)
             buf_add_str(out, str_sub(s, a, b - a));
+        some = true;
     }
     cut_blanks(out, start);
 }

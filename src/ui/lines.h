@@ -23,6 +23,7 @@ struct span {
 struct line {
     uint32_t span, n_spans;
     bool soft;         /* goes on from the line before: no newline between them in the source */
+    bool drawn;        /* nothing of the source stands on it: the label of a code block, the rule in a table */
     uint8_t joint;     /* soft: blanks of the source that were dropped at the break */
     uint16_t lead;     /* bytes in front that are not of the source: indent, marks, borders */
 };
@@ -42,6 +43,7 @@ void lines_clear(struct lines *l);
 struct lines_mark lines_mark(const struct lines *l);
 void lines_back(struct lines *l, struct lines_mark m); /* forgets what came after the mark */
 void lines_begin(struct lines *l, bool soft);          /* a new, empty line */
+void lines_drawn(struct lines *l);                     /* the last line is of ours alone */
 /* Adds to the last line; s must be visible text already (flow and lines_add make it so). */
 void lines_raw(struct lines *l, enum style st, struct str s);
 void lines_add(struct lines *l, enum style st, struct str s);
@@ -50,8 +52,8 @@ int lines_width(const struct lines *l, size_t i);
 struct str lines_text(const struct lines *l, size_t i); /* the text of a line; its spans lie side by side */
 void lines_draw(const struct lines *l, size_t i, struct canvas *c, struct rect r, int x, int y);
 
-/* Appends what stands between two places (line, and byte of lines_text; `to` exclusive) as it was written: soft breaks joined, leads
- * and trailing blanks left out. */
+/* Appends what stands between two places (line, and byte of lines_text; `to` exclusive) as it was written: soft breaks joined, leads,
+ * drawn lines and trailing blanks left out. */
 struct lines_place {
     size_t line, off;
 };

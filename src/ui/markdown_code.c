@@ -20,6 +20,7 @@ md_code_label(struct lines *out, struct str prefix, struct str lang, const struc
     buf_add_str(&b, str_sub(lang, 0, 200));
     flow_add(&f, ST_DIM, buf_str(&b));
     lines_begin(out, false);
+    lines_drawn(out);
     lines_raw(out, ST_DIM, prefix);
     int room = o->width - text_width(prefix), most = o->width / 2 + 3;
     flow_cut(&f, out, room < most ? room : most, o->ascii);

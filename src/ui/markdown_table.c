@@ -126,6 +126,7 @@ md_table_lines(struct md_table *t, struct lines *out, struct str prefix, const s
         }
         if (r == 0) {
             lines_begin(out, false);
+            lines_drawn(out);
             lines_raw(out, ST_DIM, prefix);
             put_rule(t, out, widths, o->ascii);
         }
