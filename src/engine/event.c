@@ -143,8 +143,13 @@ event_merge(struct event *last, struct event *item)
         return merge_block(last, item);
     case EV_TOOL:
         if (last->phase == PHASE_DELTA && item->phase == PHASE_DELTA &&
-            last->u.tool.state == item->u.tool.state && same(last->u.tool.id, item->u.tool.id))
+            last->u.tool.state == item->u.tool.state && same(last->u.tool.id, item->u.tool.id)) {
+            if (!item->u.tool.what) { /* what it does was said once, and is not said again */
+                item->u.tool.what = last->u.tool.what;
+                last->u.tool.what = NULL;
+            }
             return replace(last, item);
+        }
         return false;
     case EV_USAGE:
     case EV_CONTEXT:

@@ -371,6 +371,9 @@ call_settle(struct executor *x, struct call *c, enum permit_verdict v, struct st
     case PERMIT_DENY:
         call_answer(x, c, TOOL_DENIED, "%.*s", (int)reason.len, reason.ptr);
         break;
+    case PERMIT_FAIL:
+        call_answer(x, c, TOOL_FAILED, "%.*s", (int)reason.len, reason.ptr);
+        break;
     }
 }
 

@@ -182,13 +182,10 @@ offer_rules(struct permit *p, const struct permit_call *call, struct ask *a, str
     e->u.ask.rules_file = local_settings(c);
 }
 
-static void
-fill_preview(struct permit *p, const struct permit_call *call, struct event *e)
+static struct tool_ctx
+dry_ctx(const struct core *c, const struct permit_call *call)
 {
-    if (!call->tool->preview)
-        return;
-    const struct core *c = p->core;
-    const struct tool_ctx ctx = {
+    return (struct tool_ctx){
         .session_id = c->session_id,
         .tool_use_id = call->id,
         .root = c->root,
@@ -198,6 +195,14 @@ fill_preview(struct permit *p, const struct permit_call *call, struct event *e)
         .child_env = (const char *const *)c->child_env,
         .files = c->files,
     };
+}
+
+static void
+fill_preview(struct permit *p, const struct permit_call *call, struct event *e)
+{
+    if (!call->tool->preview)
+        return;
+    const struct tool_ctx ctx = dry_ctx(p->core, call);
     struct buf b;
     buf_init(&b, (size_t)1 << 20);
     call->tool->preview(&ctx, call->input, &b);
@@ -239,6 +244,15 @@ park(struct permit *p, const struct permit_call *call, const struct decision *d)
 
 /* ---- judging ---- */
 
+static bool
+would_fail(const struct permit *p, const struct permit_call *call, struct buf *ret_why)
+{
+    if (!call->tool->precheck)
+        return false;
+    const struct tool_ctx ctx = dry_ctx(p->core, call);
+    return !call->tool->precheck(&ctx, call->input, ret_why);
+}
+
 static enum permit_verdict
 deny(struct permit *p, const struct permit_call *call, const struct decision *d, uint64_t ask_id,
      const char *who, int64_t waited_ms)
@@ -262,6 +276,8 @@ permit_judge(struct permit *p, const struct permit_call *call, struct buf *ret_r
         /* A person who types a command has decided; only deny rules stand above that. */
         permit_emit_decided(p, call, 0, &d, call->person ? "person" : "chain", true, 0);
         v = PERMIT_ALLOW;
+    } else if (would_fail(p, call, ret_reason)) {
+        v = PERMIT_FAIL;
     } else {
         *ret_ask = park(p, call, &d);
         v = PERMIT_PARKED;

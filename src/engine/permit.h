@@ -27,7 +27,7 @@ struct permit_call { /* borrowed for the call */
     struct str raw; /* the input's bytes: what runs, and what an approval is bound to */
     bool person;    /* typed by the person ("!cmd"): only deny rules hold */
 };
-enum permit_verdict { PERMIT_ALLOW, PERMIT_PARKED, PERMIT_DENY };
+enum permit_verdict { PERMIT_ALLOW, PERMIT_PARKED, PERMIT_DENY, PERMIT_FAIL };
 
 struct permit *permit_new(struct core *c);
 void permit_free(struct permit *p);
@@ -37,7 +37,7 @@ const struct perm_rules *permit_rules(struct permit *p);
 /* As it is on disk now; borrowed until the next call. */
 const struct config *permit_config(struct permit *p);
 
-/* DENY fills ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask. */
+/* DENY and FAIL (the tool's precheck) fill ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask. */
 enum permit_verdict permit_judge(struct permit *p, const struct permit_call *call,
                                  struct buf *ret_reason, uint64_t *ret_ask);
 /* The person's answer to ask `op->perm.ask_id`; `call` holds the input that would run (an edited one already in it, then

@@ -18,5 +18,7 @@ TOOL_FUNCTIONS(tool_task_stop);
 bool tool_task_validate(const struct cJSON *input, struct err *err);
 bool tool_edit_validate(const struct cJSON *input, struct err *err);
 bool tool_grep_validate(const struct cJSON *input, struct err *err);
+/* Of Edit and Write. */
+bool tool_edit_precheck(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *ret_why);
 void tool_edit_preview(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *out);
 void tool_write_preview(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *out);

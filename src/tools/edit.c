@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "tools/args.h"
 #include "tools/builtin.h"
@@ -106,4 +107,20 @@ tool_edit_preview(const struct tool_ctx *ctx, const struct cJSON *input, struct 
     if (edit_plan_open(&p, ctx, input) && edit_plan_edit(&p, input))
         patch_unified(buf_str(&p.file.text), buf_str(&p.after), p.shown, out);
     edit_plan_release(&p);
+}
+
+bool
+tool_edit_precheck(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *ret_why)
+{
+    struct edit_plan p;
+
+    edit_plan_init(&p);
+    bool known = edit_plan_open(&p, ctx, input);
+    /* Outside the project not even that a file is there may be told before somebody said yes. */
+    bool ok =
+        known || !p.resolved || !fs_is_within(p.resolved, ctx->root) || !fs_exists(p.resolved);
+    if (!ok)
+        buf_add_str(ret_why, buf_str(&p.why));
+    edit_plan_release(&p);
+    return ok;
 }

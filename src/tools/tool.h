@@ -88,6 +88,9 @@ struct tool {
     /* What the call would change, as a unified diff for the approval pane; appends nothing when it cannot tell. May be
      * NULL. Reads files only. */
     void (*preview)(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *out);
+    /* False: it would fail for what the session knows already (a file inside the project that it has not read), so that nobody
+     * need be asked; why is appended. May be NULL. Reads files only. */
+    bool (*precheck)(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *ret_why);
 };
 
 const struct tool *tool_find(struct str name); /* exact name or alias; NULL */

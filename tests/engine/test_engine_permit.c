@@ -68,6 +68,21 @@ test_yes_once(void **state)
     rig_end(&r);
 }
 
+/* What would fail in any case costs the person no answer. */
+static void
+test_nobody_is_asked_about_a_call_that_cannot_work(void **state)
+{
+    (void)state;
+    struct rig r;
+    ask_script(&r, "Edit", "{\"name\":\"unread\",\"perm\":\"ask\"}");
+    go(&r);
+    assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    assert_int_equal(rig_count(&r, EV_PERM_ASK), 0);
+    assert_int_equal(toys_runs(), 0);
+    assert_non_null(strstr(last_message(&r, 1), "read it first"));
+    rig_end(&r);
+}
+
 static void
 test_no_tells_the_model_why(void **state)
 {
@@ -382,6 +397,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_yes_once),
+        cmocka_unit_test(test_nobody_is_asked_about_a_call_that_cannot_work),
         cmocka_unit_test(test_no_tells_the_model_why),
         cmocka_unit_test(test_always_saves_a_rule_that_holds),
         cmocka_unit_test(test_no_rule_is_offered_in_an_untrusted_folder),

@@ -114,6 +114,17 @@ describe(const struct cJSON *input, const char *cwd, struct buf *out)
     buf_adds(out, json_cstr(input, "command", json_cstr(input, "name", "?")));
 }
 
+/* A toy called "unread" cannot be edited. */
+static bool
+precheck(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *ret_why)
+{
+    (void)ctx;
+    if (strcmp(json_cstr(input, "name", ""), "unread") != 0)
+        return true;
+    buf_adds(ret_why, "read it first");
+    return false;
+}
+
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"command\":{\"type\":"   \
     "\"string\"},"                                                                                 \
@@ -124,9 +135,9 @@ describe(const struct cJSON *input, const char *cwd, struct buf *out)
 
 static const struct tool toys[] = {
     {"Read", NULL, TOOL_READ_ONLY | TOOL_CONCURRENCY_SAFE, "reads", SCHEMA, NULL, run_any, describe,
-     NULL},
-    {"Edit", NULL, TOOL_DESTRUCTIVE, "edits", SCHEMA, NULL, run_any, describe, NULL},
-    {"Bash", NULL, TOOL_SHELL, "runs", SCHEMA, NULL, run_bash, describe, NULL},
+     NULL, NULL},
+    {"Edit", NULL, TOOL_DESTRUCTIVE, "edits", SCHEMA, NULL, run_any, describe, NULL, precheck},
+    {"Bash", NULL, TOOL_SHELL, "runs", SCHEMA, NULL, run_bash, describe, NULL, NULL},
 };
 
 static const struct tool *

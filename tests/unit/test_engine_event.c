@@ -61,9 +61,11 @@ test_newer_usage_and_progress_replace(void **state)
     a->phase = b->phase = PHASE_DELTA;
     a->u.tool.id = xstrdup("t1");
     b->u.tool.id = xstrdup("t1");
+    a->u.tool.what = xstrdup("make");
     b->u.tool.output = xstrdup("line");
     assert_true(event_merge(a, b));
     assert_string_equal(a->u.tool.output, "line");
+    assert_string_equal(a->u.tool.what, "make");
     b = event_new(EV_TOOL);
     b->phase = PHASE_DELTA;
     b->u.tool.id = xstrdup("t2");

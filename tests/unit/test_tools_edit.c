@@ -248,6 +248,39 @@ test_preview(void **state)
     bench_release(&b);
 }
 
+/* Only what the session knows and may know: not that there is a file outside the project. */
+static void
+test_precheck(void **state)
+{
+    (void)state;
+    struct bench b;
+    static const struct {
+        const char *path;
+        bool read, ok;
+    } rows[] = {{"f", false, false},
+                {"f", true, true},
+                {"missing", false, true},
+                {"/etc/hostname", false, true}};
+
+    bench_init(&b);
+    bench_put(&b, "f", STR("a\n"));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf why;
+        struct err err;
+        buf_init(&why, BUF_MAX);
+        if (rows[i].read)
+            bench_run(&b, "Read", "{'file_path':'f'}");
+        char *text = xasprintf("{\"file_path\":\"%s\",\"content\":\"x\"}", rows[i].path);
+        struct cJSON *input = json_parse(str_from(text), &err);
+        assert_int_equal(tool_find(STR("Write"))->precheck(&b.ctx, input, &why), rows[i].ok);
+        assert_int_equal(why.len == 0, rows[i].ok);
+        json_free(input);
+        free(text);
+        buf_release(&why);
+    }
+    bench_release(&b);
+}
+
 /* Every byte outside the hunk stays, whatever bytes they are. */
 static void
 test_random_bytes_stay(void **state)
@@ -291,15 +324,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_unread_and_stale),
-        cmocka_unit_test(test_replace_all),
-        cmocka_unit_test(test_create_and_empty),
-        cmocka_unit_test(test_same_strings),
-        cmocka_unit_test(test_mode_and_symlink),
-        cmocka_unit_test(test_write),
-        cmocka_unit_test(test_preview),
-        cmocka_unit_test(test_random_bytes_stay),
+        cmocka_unit_test(test_cases),        cmocka_unit_test(test_unread_and_stale),
+        cmocka_unit_test(test_replace_all),  cmocka_unit_test(test_create_and_empty),
+        cmocka_unit_test(test_same_strings), cmocka_unit_test(test_mode_and_symlink),
+        cmocka_unit_test(test_write),        cmocka_unit_test(test_preview),
+        cmocka_unit_test(test_precheck),     cmocka_unit_test(test_random_bytes_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
