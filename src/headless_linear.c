@@ -73,9 +73,22 @@ drop_ask(struct linear *l, size_t i)
 }
 
 static void
+post_answer(struct linear *l, uint64_t ask_id, enum perm_answer how, const char *reason)
+{
+    struct op *op = op_new(OP_PERM_ANSWER, NULL);
+    op->perm.ask_id = ask_id;
+    op->perm.answer = how;
+    op->perm.reason = reason && *reason ? xstrdup(reason) : NULL;
+    engine_post(l->engine, op);
+}
+
+/* One that nobody is shown would hold the turn for ever: past the most it is answered at once. */
+static void
 add_ask(struct linear *l, struct event *take_ev)
 {
     if (l->n_asks >= LINEAR_ASKS_MAX) {
+        linear_line(l, "too many requests wait: one more is answered no");
+        post_answer(l, take_ev->u.ask.id, PERM_ANSWER_NO, "too many requests wait already");
         event_free(take_ev);
         return;
     }
@@ -96,11 +109,7 @@ decided(struct linear *l, uint64_t id)
 static void
 answer(struct linear *l, enum perm_answer how, const char *reason)
 {
-    struct op *op = op_new(OP_PERM_ANSWER, NULL);
-    op->perm.ask_id = l->asks[0]->u.ask.id;
-    op->perm.answer = how;
-    op->perm.reason = reason && *reason ? xstrdup(reason) : NULL;
-    engine_post(l->engine, op);
+    post_answer(l, l->asks[0]->u.ask.id, how, reason);
     drop_ask(l, 0);
 }
 
@@ -215,6 +224,8 @@ static void
 take_input(struct linear *l)
 {
     char *at = buf_reserve(&l->in, 4096);
+    if (!at)
+        linear_line(l, "a line may have %zu bytes at most: yare ends", l->in.max);
     ssize_t n = at ? read(STDIN_FILENO, at, 4096) : 0;
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
