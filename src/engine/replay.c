@@ -173,9 +173,9 @@ static void
 set_speed(struct engine *e, struct str arg)
 {
     struct replay *r = e->replay;
-    char *text = str_dup(str_trim(arg)), *end;
-    double v = strcmp(text, "max") == 0 ? 0 : strtod(text, &end);
+    char *text = str_dup(str_trim(arg)), *end = text;
     bool max = strcmp(text, "max") == 0;
+    double v = max ? 0 : strtod(text, &end);
     if (!max && (end == text || *end || !(v >= 0) || (v > 0 && (v < SPEED_MIN || v > SPEED_MAX)))) {
         notice(e, "the speed is a number from %g to %g, or max; 1 is as it was recorded", SPEED_MIN,
                SPEED_MAX);
