@@ -111,7 +111,7 @@ static bool
 in_words(struct openai_text *t)
 {
     struct str s = buf_str(&t->held);
-    size_t at = 0;
+    size_t at = 0, lead = json_skip_blanks(s, 0);
     if (!t->leaks) {
         emit_front(t, false, s.len);
         return false;
@@ -125,7 +125,7 @@ in_words(struct openai_text *t)
                 break;
             t->in_fence ^= f > 0;
         }
-        bool alone = !t->said && str_trim(str_sub(s, 0, at)).len == 0;
+        bool alone = !t->said && at <= lead;
         if (!t->in_fence && (c == '<' || c == '[' || (alone && c == '{'))) {
             enum openai_leak l = openai_leak_begins(rest, alone);
             if (l == OPENAI_LEAK_YES)
