@@ -251,6 +251,8 @@ report_memory(struct report *r)
         row(i ? "" : "memory", "%-8s %s%s%s", memory_kind_name(m.files[i].kind), m.files[i].path,
             m.files[i].left_out ? ": left out, " : "",
             m.files[i].left_out ? m.files[i].left_out : "");
+    if (m.n > LIST_SHOWN)
+        row("", "and %zu more", m.n - LIST_SHOWN);
     if (!m.n)
         row("memory", "no AGENTS.md or CLAUDE.md");
     memory_release(&m);
