@@ -122,8 +122,10 @@ setup_preload(struct setup *s)
                                         "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"};
     const char *flag = s->options->provider;
     bool needed = flag && strcmp(flag, "offline") != 0;
-    for (size_t i = 0; i < ARRAY_LEN(signs) && !flag; i++)
-        needed |= getenv(signs[i]) && *getenv(signs[i]);
+    for (size_t i = 0; i < ARRAY_LEN(signs) && !flag; i++) {
+        const char *value = getenv(signs[i]);
+        needed |= value && *value;
+    }
     if (needed)
         preload(s);
 }
