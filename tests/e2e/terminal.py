@@ -13,24 +13,38 @@ from harness import LIMIT, YARE, check
 
 
 class Terminal:
-    def __init__(self, world, env=None, args=("--provider", "offline"), width=80, height=24):
+    """controlling: Ctrl+C typed here is a signal, as at a shell's prompt."""
+
+    def __init__(self, world, env=None, args=("--provider", "offline"), width=80, height=24, controlling=False):
         self.master, self.slave = pty.openpty()
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
         self.found = termios.tcgetattr(self.slave)
         merged = {k: v for k, v in dict(world.env, **(env or {})).items() if v is not None}
         self.process = subprocess.Popen([YARE, *args], stdin=self.slave, stdout=self.slave, stderr=self.slave,
-                                        cwd=world.project, env=merged, start_new_session=True)
+                                        cwd=world.project, env=merged, start_new_session=True,
+                                        preexec_fn=self.take_terminal if controlling else None)
         self.out = b""
+
+    @staticmethod
+    def take_terminal():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def hear(self, data):
+        """What has just come; for a terminal that answers."""
 
     def take(self, seconds):
         """What comes until nothing has come for so long."""
         got = b""
         while select.select([self.master], [], [], seconds)[0]:
             try:
-                got += os.read(self.master, 65536)
+                data = os.read(self.master, 65536)
             except OSError:
                 break
-        self.out += got
+            if not data:
+                break
+            got += data
+            self.out += data
+            self.hear(data)
         return got
 
     def wait_for(self, pattern, limit=LIMIT):

@@ -1,65 +1,39 @@
 #!/usr/bin/env python3
 """Plain lines in place of panes: what a screen reader or a dumb terminal gets, on a pseudo terminal of the test's own."""
-import fcntl
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import termios
-import time
 
 from harness import LIMIT, Server, World, YARE, check, main, wait_until
+from terminal import Terminal
 
 SLOW = [{"text": "start "}, {"delay_ms": 60000}, {"text": "end"}]
 PROMPT = r"(^|\n)(plan|accept edits|auto \(AFK\))?> $"
 
 
-class Lines:
+class Lines(Terminal):
     """yare on a terminal; `text` is what it has written."""
 
     def __init__(self, world, args=("--linear", "--provider", "offline"), env=None):
-        self.master, self.slave = pty.openpty()
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self.found = termios.tcgetattr(self.slave)
-        merged = {k: v for k, v in dict(world.env, **(env or {})).items() if v is not None}
-        self.process = subprocess.Popen([YARE, *args], stdin=self.slave, stdout=self.slave, stderr=self.slave,
-                                        cwd=world.project, env=merged, start_new_session=True,
-                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-        self.raw = b""
+        super().__init__(world, env, args, controlling=True)
 
     @property
     def text(self):
-        return self.raw.decode("utf-8", "replace").replace("\r\n", "\n")
-
-    def take(self, seconds):
-        got = False
-        while select.select([self.master], [], [], seconds)[0]:
-            try:
-                data = os.read(self.master, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            self.raw += data
-            got = True
-        return got
+        return self.out.decode("utf-8", "replace").replace("\r\n", "\n")
 
     def wait_for(self, pattern, since=0):
-        end = time.monotonic() + LIMIT
-        while not re.search(pattern, self.text[since:]):
-            check(time.monotonic() < end, "waited for", pattern, "in", self.text[-3000:])
-            self.take(0.02)
+        wait_until(lambda: re.search(pattern, self.text[since:]) or (self.take(0.02) and False),
+                   lambda: "%s in %s" % (pattern, self.text[-3000:]))
 
-    def write(self, data):
-        os.write(self.master, data.encode())
+    def type(self, text):
+        self.write(text.encode())
 
     def say(self, line, then=PROMPT):
         """Types a line; waits for what shall follow it."""
         since = len(self.text)
-        self.write(line + "\n")
+        self.type(line + "\n")
         if then:
             self.wait_for(then, since + len(line))
         return self.text[since:]
@@ -71,19 +45,12 @@ class Lines:
         return self.process.returncode
 
     def check_plain(self, ascii_only=False):
-        bad = re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", self.raw.replace(b"^C", b""))
-        check(not bad, "a control byte was written:", bad and self.raw[max(0, bad.start() - 40):bad.end() + 40])
+        bad = re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", self.out.replace(b"^C", b""))
+        check(not bad, "a control byte was written:", bad and self.out[max(0, bad.start() - 40):bad.end() + 40])
         if ascii_only:
-            bad = re.search(rb"[\x80-\xff]", self.raw)
-            check(not bad, "a byte that is not ASCII was written:", bad and self.raw[max(0, bad.start() - 40):])
+            bad = re.search(rb"[\x80-\xff]", self.out)
+            check(not bad, "a byte that is not ASCII was written:", bad and self.out[max(0, bad.start() - 40):])
         check(termios.tcgetattr(self.slave) == self.found, "the line settings differ")
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self.master)
-        os.close(self.slave)
 
 
 def a_whole_job_by_lines():
@@ -125,7 +92,7 @@ def a_denial_with_its_reason_reaches_the_model():
     sent = str(server.requests())
     check("keep the sources" in sent and "not that either" in sent, "the reasons were not sent")
     check(w.exists("src/parse.c"), "it ran")
-    t.write("\x04")
+    t.type("\x04")
     check(t.status() == 0, "exit", t.process.returncode)
     t.check_plain()
     t.close()
@@ -146,7 +113,7 @@ def always_shows_the_rule_before_it_is_saved():
     t.say("y")
     check(w.exists("made.txt"), "it did not run")
     check(os.path.exists(w.project + "/.yare/settings.local.json"), "the rule was not saved")
-    t.write("\x04")
+    t.type("\x04")
     t.status()
     t.close()
     w.close()
@@ -159,16 +126,16 @@ def ctrl_c_interrupts_and_twice_ends():
     t.wait_for(PROMPT)
     t.say("go", "start")
     since = len(t.text)
-    t.write("\x03")
+    t.type("\x03")
     t.wait_for(PROMPT, since)
     check(t.process.poll() is None, "one Ctrl+C ended it")
     got = t.say("still there?")
     check("fine" in got, got)
     since = len(t.text)
-    t.write("\x03")
+    t.type("\x03")
     t.wait_for("Ctrl\\+C again ends yare\n> $", since)
     check(t.process.poll() is None, "one Ctrl+C on an empty prompt ended it")
-    t.write("\x03")
+    t.type("\x03")
     check(t.status() == 0, "exit", t.process.returncode)
     t.check_plain()
     t.close()
@@ -182,13 +149,13 @@ def what_was_typed_before_a_request_does_not_answer_it():
                                       [{"text": "ok"}], [{"text": "ok"}], [{"text": "ok"}]]})
     t = Lines(w, ("--linear",), server.env)
     t.wait_for(PROMPT)
-    t.write("go\ny\ny\n")
+    t.type("go\ny\ny\n")
     t.wait_for("n no, w why: $")
     t.take(0.3)
     check(w.exists("src/parse.c"), "an early y allowed it:", t.text)
     t.say("n no")
     check(w.exists("src/parse.c"), "it ran")
-    t.write("\x04")
+    t.type("\x04")
     t.status()
     t.close()
     server.close()
@@ -214,7 +181,7 @@ def chosen_where_no_screen_can_be():
             check('naive -- "quoted" ?? v^[[31m' in got, repr(got))
         else:
             check("na\u00efve \u2014 \u201cquoted\u201d \u65e5\u672c \u2713^[[31m" in got, repr(got))
-        t.write("\x04")
+        t.type("\x04")
         check(t.status() == 0, "exit", t.process.returncode)
         t.check_plain(plain)
         t.close()
@@ -226,8 +193,8 @@ def the_screen_comes_up_in_the_c_locale():
     for name in ("C", "POSIX"):
         t = Lines(w, ("--provider", "offline"), {"LANG": None, "LC_ALL": name})
         t.wait_for("ctx")
-        check(not re.search(rb"[\x80-\xff]", t.raw), name, ": bytes that are not ASCII")
-        t.write("\x04")
+        check(not re.search(rb"[\x80-\xff]", t.out), name, ": bytes that are not ASCII")
+        t.type("\x04")
         check(t.status() == 0, "exit", t.process.returncode)
         t.close()
     w.close()
@@ -265,7 +232,7 @@ def the_tour_goes_by_lines_too():
     check("the colour of the hull" in t.text and "+2. mend the sail" in t.text, t.text)
     t.say("y")
     check("[now]  look around" in t.text, t.text)
-    t.write("\x04")
+    t.type("\x04")
     check(t.status() == 0, "exit", t.process.returncode)
     check("folder is gone again" in t.text, t.text[-300:])
     check(not os.listdir(tmp) and sorted(os.listdir(w.project)) == before, "something is left")
@@ -280,7 +247,7 @@ def it_is_recorded_too():
     t = Lines(w, ("--linear", "--provider", "offline", "--events", path))
     t.wait_for(PROMPT)
     t.say("read README.md")
-    t.write("\x04")
+    t.type("\x04")
     t.status()
     t.close()
     run = subprocess.run([YARE, "replay", path, "--linear"], cwd=w.project, env=w.env, capture_output=True, text=True,

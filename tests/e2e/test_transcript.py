@@ -1,65 +1,32 @@
 #!/usr/bin/env python3
 """The transcript in the real program: what reaches the terminal while text streams, and that all of it can be got back."""
-import fcntl
 import os
-import pty
 import re
-import select
-import struct
-import subprocess
-import termios
-import time
 import unicodedata
 
-from harness import LIMIT, Screen, Server, World, YARE, check, main, wait_until
+from harness import Screen, Server, World, check, main, wait_until
+from terminal import Terminal
 
 LINES = "".join("line %03d of the stream\n\n" % i for i in range(500))
 
 
-class Terminal:
-    """A pseudo terminal that says it has synchronized updates when asked."""
+class Asked(Terminal):
+    """A terminal that says it has synchronized updates when asked."""
+    asked = False
 
-    def __init__(self, world, env, args=(), width=80, height=24):
-        self.master, self.slave = pty.openpty()
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-        self.process = subprocess.Popen([YARE, *args], stdin=self.slave, stdout=self.slave, stderr=self.slave,
-                                        cwd=world.project, env=dict(world.env, **env), start_new_session=True)
-        self.out, self.asked = b"", False
+    def __init__(self, world, env, args=()):
+        super().__init__(world, env, args)
 
-    def take(self, seconds):
-        got = b""
-        while select.select([self.master], [], [], seconds)[0]:
-            try:
-                got += os.read(self.master, 65536)
-            except OSError:
-                break
-            if not self.asked and b"\x1b[?2026$p" in self.out + got:
-                self.asked = True
-                os.write(self.master, b"\x1b[?2026;2$y")
-        self.out += got
-        return got
-
-    def wait_for(self, pattern, limit=LIMIT):
-        end = time.monotonic() + limit
-        while not re.search(pattern, self.out):
-            check(time.monotonic() < end, "waited for", pattern, "in", self.out[-2000:])
-            self.take(0.02)
-
-    def write(self, data):
-        os.write(self.master, data)
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self.master)
-        os.close(self.slave)
+    def hear(self, data):
+        if not self.asked and b"\x1b[?2026$p" in self.out:
+            self.asked = True
+            os.write(self.master, b"\x1b[?2026;2$y")
 
 
 def a_stream_neither_flickers_nor_costs():
     w = World()
     server = Server(w, {"responses": [[{"generate": {"tokens": 5000, "seed": 4}}, {"text": "\n\nThe-last-word."}]]})
-    t = Terminal(w, server.env)
+    t = Asked(w, server.env)
     t.wait_for(rb"ctx")
     wait_until(lambda: t.asked and t.take(0.3) == b"", "the terminal's answer to be read")
     before = len(t.out)
@@ -67,6 +34,7 @@ def a_stream_neither_flickers_nor_costs():
     # the seconds that a turn counts keep the screen busy until it is over
     wait_until(lambda: t.take(1.5) == b"" and len(t.out) > before + 5000, "the end")
     out = t.out[before:]
+    check(b"last-word" in out, "the stream's end was not drawn:", out[-500:])
     check(b"\x1b[2J" not in out and b"\x1b[3J" not in out, "the screen was cleared")
     check(len(out) <= 6 * 20000, "20,000 bytes of text cost", len(out))
     # all that is drawn stands inside a frame's brackets
@@ -217,7 +185,7 @@ def links_and_scrollback():
     w.write("../opener", "#!/bin/sh\nprintf %s \"$1\" > \"$HOME/opened\"\n")
     os.chmod(w.top + "/opener", 0o755)
     server = Server(w, {"responses": [[{"text": "Go to %s now.\n\nThe end." % url}]]})
-    t = Terminal(w, dict(server.env, BROWSER=w.top + "/opener"))
+    t = Asked(w, dict(server.env, BROWSER=w.top + "/opener"))
     t.wait_for(rb"ctx")
     t.write(b"go\r")
     t.wait_for(rb"The end\.")
@@ -243,7 +211,7 @@ def links_and_scrollback():
 
 def no_mouse_and_its_toggle():
     w = World()
-    t = Terminal(w, {}, ("--provider", "offline", "--no-mouse"))
+    t = Asked(w, {}, ("--provider", "offline", "--no-mouse"))
     t.wait_for(rb"ctx")
     t.take(0.3)
     check(not re.search(rb"\x1b\[\?100[0-36]h", t.out), "the mouse was asked for")
@@ -280,7 +248,7 @@ def the_border_stays_where_it_is():
 
 def a_terminal_where_borders_are_wide():
     w = World()
-    t = Terminal(w, {}, ("--provider", "offline"))
+    t = Asked(w, {}, ("--provider", "offline"))
     t.wait_for(rb"\x1b\[6n")
     t.take(0.2)
     before = len(t.out)
@@ -295,7 +263,7 @@ def a_terminal_where_borders_are_wide():
 def without_the_other_screen():
     w = World()
     server = Server(w, {"responses": [[{"text": "What the model said last."}]]})
-    t = Terminal(w, server.env, ("--no-alt-screen",))
+    t = Asked(w, server.env, ("--no-alt-screen",))
     t.wait_for(rb"ctx")
     t.write(b"go\r")
     t.wait_for(rb"said last")
