@@ -160,10 +160,9 @@ take_signal(struct app *a, int sig)
         a->urgent = true;
         break;
     case SIGWINCH:
-        if (term_resized()) {
-            a->urgent = true;
+        if (term_resized())
             app_record_size(a);
-        }
+        a->urgent = true;
         break;
     default:
         break;

@@ -417,8 +417,10 @@ term_resized(void)
 {
     int w, h;
     ask_size(&w, &h);
-    if (w == term.w && h == term.h)
+    if (w == term.w && h == term.h) {
+        term_redraw(); /* it was another one meanwhile, and what stood there may be gone */
         return false;
+    }
     set_size();
     return true;
 }

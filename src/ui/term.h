@@ -40,7 +40,7 @@ int term_key(struct str *ret_paste, int *ret_wait_ms);
 void term_mouse(int *ret_x, int *ret_y);
 bool term_mouse_toggle(void); /* asks for mouse events or no longer does; true: now it does */
 void term_size(int *ret_w, int *ret_h);
-bool term_resized(void);    /* after SIGWINCH: takes the new size */
+bool term_resized(void);    /* after SIGWINCH: takes the size, the next draw is a whole one; false: it is the same again */
 /* Puts the canvas on the screen: only what differs, inside synchronized-update brackets where the terminal has them. */
 void term_draw(const struct canvas *c);
 void term_redraw(void);     /* next draw repaints all */

@@ -269,6 +269,21 @@ any_size(void **state)
     }
 }
 
+/* A terminal that became small and large again before anybody looked has lost its cells, though the size is the one known. */
+static void
+a_resize_there_and_back_repaints(void **state)
+{
+    (void)state;
+    struct run r;
+    run_plain(&r);
+    assert_true(shows(&r, "transcript"));
+    settle(&r);
+    size_t from = r.p.out.len;
+    assert_int_equal(kill(r.p.pid, SIGWINCH), 0);
+    assert_true(pty_until(&r.p, from, "transcript", 5000));
+    leave(&r);
+}
+
 /* Without a UTF-8 locale only ASCII goes out. */
 static void
 ascii_where_the_locale_says_so(void **state)
@@ -364,6 +379,7 @@ main(void)
         cmocka_unit_test(a_key_costs_few_bytes),
         cmocka_unit_test(streams_within_the_frame_cap),
         cmocka_unit_test(any_size),
+        cmocka_unit_test(a_resize_there_and_back_repaints),
         cmocka_unit_test(ascii_where_the_locale_says_so),
         cmocka_unit_test(settings_say_what_the_terminal_gets),
         cmocka_unit_test(variables_win_over_settings),
