@@ -32,7 +32,7 @@ struct setup_helper { /* a thread */
 struct setup {
     const struct options *options;
     char *cwd, *root, *config_dir, *data_dir;
-    char *mended; /* what had to be put aside at the start, for the person; NULL */
+    char *mended;         /* what had to be put aside at the start, for the person; NULL */
     char *models_problem; /* what is wrong with models.json; NULL */
     struct config *config;
     struct store *store;

@@ -39,6 +39,7 @@ void text_shell_quote(struct buf *out, struct str s);
 bool text_equal_fold(struct str a, struct str b);
 /* Where the needle stands in s at or after `from`, without case (Unicode simple fold); *ret_len: its bytes there. (size_t)-1: nowhere. */
 size_t text_find_fold(struct str s, struct str needle, size_t from, size_t *ret_len);
-bool text_has_fold(struct str s, struct str needle); /* it stands somewhere in there; an empty one does not */
+/* it stands somewhere in there; an empty one does not */
+bool text_has_fold(struct str s, struct str needle);
 /* The next http or https address in s at or after `from`, without the punctuation behind it; (size_t)-1: none. */
 size_t text_find_url(struct str s, size_t from, size_t *ret_len);

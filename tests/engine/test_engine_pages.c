@@ -117,7 +117,8 @@ test_a_rule_is_taken_out_of_its_file(void **state)
     struct rig r;
     rig_init(&r);
     r.cfg.trusted = true;
-    write_file(&r, ".yare/settings.json", "{\"permissions\":{\"allow\":[\"Bash(make:*)\",\"Bash(ls:*)\"]}}");
+    write_file(&r, ".yare/settings.json",
+               "{\"permissions\":{\"allow\":[\"Bash(make:*)\",\"Bash(ls:*)\"]}}");
     write_file(&r, ".claude/settings.json", "{\"permissions\":{\"allow\":[\"Bash(pwd)\"]}}");
     rig_start(&r);
     struct cJSON *m = ask(&r, QUERY_RULES);
@@ -147,7 +148,8 @@ test_trust_names_what_it_would_switch_on(void **state)
     rig_init(&r);
     r.cfg.trusted = false;
     write_file(&r, ".yare/settings.json",
-               "{\"permissions\":{\"allow\":[\"Bash(make:*)\"],\"deny\":[\"Read(.env)\"]},\"env\":{\"A\":\"b\"}}");
+               "{\"permissions\":{\"allow\":[\"Bash(make:*)\"],\"deny\":[\"Read(.env)\"]},\"env\":{"
+               "\"A\":\"b\"}}");
     write_file(&r, ".mcp.json", "{\"mcpServers\":{\"github\":{\"command\":\"npx\"}}}");
     rig_start(&r);
     struct cJSON *m = ask(&r, QUERY_TRUST);
@@ -177,7 +179,8 @@ test_settings_of_the_screen(void **state)
     assert_string_equal(json_cstr(m, "theme", ""), "auto");
     assert_string_equal(json_cstr(m, "notify", ""), "bell");
     json_free(m);
-    write_file(&r, ".yare/settings.json", "{\"theme\":\"light\",\"preferredNotifChannel\":\"iterm2\"}");
+    write_file(&r, ".yare/settings.json",
+               "{\"theme\":\"light\",\"preferredNotifChannel\":\"iterm2\"}");
     m = ask(&r, QUERY_SETTINGS);
     assert_string_equal(json_cstr(m, "theme", ""), "light");
     assert_string_equal(json_cstr(m, "notify", ""), "osc9");

@@ -114,9 +114,11 @@ answer_of(enum query_kind query)
 {
     switch (query) {
     case QUERY_MODELS:
-        return "{\"models\":[{\"id\":\"model-a\"},{\"id\":\"model-b\",\"current\":true},{\"id\":\"model-c\"}]}";
+        return "{\"models\":[{\"id\":\"model-a\"},{\"id\":\"model-b\",\"current\":true},{\"id\":"
+               "\"model-c\"}]}";
     case QUERY_TRUST:
-        return "{\"held\":[{\"what\":\"allow rules\",\"file\":\".yare/settings.json\",\"items\":[\"Bash(make:*)\"]}]}";
+        return "{\"held\":[{\"what\":\"allow "
+               "rules\",\"file\":\".yare/settings.json\",\"items\":[\"Bash(make:*)\"]}]}";
     case QUERY_SETTINGS:
         return settings;
     case QUERY_STATE:

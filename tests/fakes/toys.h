@@ -6,8 +6,8 @@
  */
 #include "engine/engine.h"
 
-void toys_reset(void);    /* all gates shut, counters at 0; before an engine starts */
-void toys_open(int gate); /* from any thread */
+void toys_reset(void);           /* all gates shut, counters at 0; before an engine starts */
+void toys_open(int gate);        /* from any thread */
 void toys_wait_until_idle(void); /* until no toy runs */
-int toys_runs(void);      /* tools run so far */
+int toys_runs(void);             /* tools run so far */
 extern const struct engine_seams toys_seams;

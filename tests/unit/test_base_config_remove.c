@@ -53,12 +53,13 @@ the_element_goes_and_nothing_else(void **state)
     check("{\"permissions\": {\"allow\": [\"a\", \"b\", \"c\"]}, \"x\": 1}\n", "c",
           "{\"permissions\": {\"allow\": [\"a\", \"b\"]}, \"x\": 1}\n");
     check("{\"permissions\":{\"allow\":[\"a\"]}}", "a", "{\"permissions\":{\"allow\":[]}}");
-    check("{\n  \"permissions\": {\n    \"allow\": [\n      \"a\",\n      \"b\"\n    ]\n  }\n}\n", "b",
-          "{\n  \"permissions\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n");
+    check("{\n  \"permissions\": {\n    \"allow\": [\n      \"a\",\n      \"b\"\n    ]\n  }\n}\n",
+          "b", "{\n  \"permissions\": {\n    \"allow\": [\n      \"a\"\n    ]\n  }\n}\n");
     /* as it is written, not as it is read */
     check("{\"permissions\":{\"allow\":[\"\\u0061\", 3, {\"k\":\",]\"}, \"b\"]}}", "a",
           "{\"permissions\":{\"allow\":[3, {\"k\":\",]\"}, \"b\"]}}");
-    check("{\"permissions\":{\"allow\":[\"a\",\"a\"]}}", "a", "{\"permissions\":{\"allow\":[\"a\"]}}");
+    check("{\"permissions\":{\"allow\":[\"a\",\"a\"]}}", "a",
+          "{\"permissions\":{\"allow\":[\"a\"]}}");
 }
 
 static void

@@ -162,10 +162,12 @@ addresses(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(widths), cmocka_unit_test(wrapping),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(widths),
+                                       cmocka_unit_test(wrapping),
                                        cmocka_unit_test(unsafe_text_is_shown),
                                        cmocka_unit_test(graphemes_both_ways),
                                        cmocka_unit_test(folding),
-                                       cmocka_unit_test(finding_without_case), cmocka_unit_test(addresses)};
+                                       cmocka_unit_test(finding_without_case),
+                                       cmocka_unit_test(addresses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

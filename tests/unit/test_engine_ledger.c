@@ -130,7 +130,8 @@ test_a_row_comes_back_from_its_record(void **state)
 {
     (void)state;
     struct usage_meter m = {.turn = 7, .purpose = "compact", .agent = "scout \"1\""}, back = {0};
-    struct usage u = {.input = 1, .output = 2, .cache_read = 3, .cache_write = 4, .estimated = true};
+    struct usage u = {
+        .input = 1, .output = 2, .cache_read = 3, .cache_write = 4, .estimated = true};
     struct buf b;
     buf_init(&b, 4096);
     buf_adds(&b, "{\"type\":\"usage\",");
