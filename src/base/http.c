@@ -319,6 +319,8 @@ take_end(struct http *h)
             continue;
         if (m->data.result != CURLE_OK) {
             fail(h, m->data.result);
+        } else if (!h->head_done) { /* a success to curl */
+            fail(h, CURLE_GOT_NOTHING);
         } else {
             h->end = HTTP_DONE;
             h->ended = true;

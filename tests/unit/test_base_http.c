@@ -287,6 +287,15 @@ cut_in_the_middle(struct server *s, int fd, struct str request)
     return false;
 }
 
+/* curl takes this for a whole answer. */
+static bool
+cut_in_the_head(struct server *s, int fd, struct str request)
+{
+    (void)s, (void)request;
+    say(fd, "HTTP/1.1 200 OK\r\ncontent-type: text/ev");
+    return false;
+}
+
 static bool
 cut_at_once(struct server *s, int fd, struct str request)
 {
@@ -315,14 +324,18 @@ cut_connections(void **state)
     http_free(h);
     server_stop(&s);
 
-    server_start(&s, cut_at_once);
-    h = start(&s, "GET", NULL, 0, 0);
-    assert_int_equal(collect(h, &out, &err), HTTP_FAILED);
-    assert_int_equal(err.code, ERR_NET);
-    assert_true(err.retryable);
-    assert_int_equal(http_status(h), 0);
-    http_free(h);
-    server_stop(&s);
+    static const answer_fn early[] = {cut_at_once, cut_in_the_head};
+    for (size_t i = 0; i < ARRAY_LEN(early); i++) {
+        server_start(&s, early[i]);
+        h = start(&s, "GET", NULL, 0, 0);
+        memset(&err, 0, sizeof err);
+        assert_int_equal(collect(h, &out, &err), HTTP_FAILED);
+        assert_int_equal(err.code, ERR_NET);
+        assert_true(err.retryable);
+        assert_int_equal(http_status(h), 0);
+        http_free(h);
+        server_stop(&s);
+    }
     buf_release(&out);
 }
 
