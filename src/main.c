@@ -146,6 +146,7 @@ struct tui {
     struct termios found; /* the terminal as it was before the first frame */
     bool has_terminal;
     struct proc guard;
+    bool failed; /* there is no engine */
 };
 
 /* Called when the first frame stands. The guard comes first: from here on a kill must not cost the person the terminal. */
@@ -160,6 +161,7 @@ start_engine(void *user, struct err *err)
     bool newcomer = front_is_newcomer(t->setup.data_dir); /* before there is a session */
     struct engine *e = setup_start(&t->setup, err);
     const char *why;
+    t->failed = !e;
     if (e && newcomer && strcmp(setup_provider(&t->setup, &why), "offline") == 0)
         engine_offer(e, "tour", "New here? A two-minute tour, with a scratch folder", "/tour");
     return e;
@@ -205,6 +207,8 @@ run_app(const struct options *o, struct tui *t, const char *prompt, char **ret_t
         fflush(stdout);
         _exit(code);
     }
+    if (t->failed && code == 1 && t->setup.wrong_usage)
+        code = 2;
     proc_unguard_terminal(&t->guard);
     free(keys);
     free(history);
@@ -264,6 +268,16 @@ setup_log(bool debug)
     free(dir);
 }
 
+/* What could not be written is no success, and the person hears of it once. */
+static int
+finish_output(int code)
+{
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code != 0)
+        return code;
+    fprintf(stderr, "yare: cannot write to standard output: %s\n", strerror(errno));
+    return 1;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -278,11 +292,11 @@ main(int argc, char **argv)
         return usage_error(&err);
     if (o.version) {
         puts("yare " YARE_VERSION);
-        return fflush(stdout) != 0;
+        return finish_output(0);
     }
     if (o.help) {
         cli_help();
-        return fflush(stdout) != 0;
+        return finish_output(0);
     }
     set_self();
     setup_log(o.debug);
@@ -293,7 +307,5 @@ main(int argc, char **argv)
     else
         code = run_tui(&o);
     cli_release(&o);
-    if (fflush(stdout) != 0 && code == 0)
-        code = 1;
-    return code;
+    return finish_output(code);
 }

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/config.h"
+#include "base/fs.h"
 #include "base/text.h"
 #include "engine/engine.h"
 #include "perm/rules.h"
@@ -82,10 +83,30 @@ say_nothing_to_continue(struct setup *s, struct err *err)
     return false;
 }
 
+/* Two conversations in one file would be one to all who read it. */
+static bool
+check_new_id(struct setup *s, struct err *err)
+{
+    const struct options *o = s->options;
+    bool old = (o->go_on || o->resume) && !o->fork_session;
+    if (!o->session_id || old)
+        return true;
+    struct session_paths p;
+    session_paths_make(s->data_dir, s->root, o->session_id, &p);
+    bool used = fs_exists(p.journal);
+    session_paths_release(&p);
+    return !used || err_set(err, ERR_INVALID,
+                            "there is a session %s already: go on with it by --resume, or name "
+                            "another --session-id",
+                            o->session_id);
+}
+
 bool
 setup_choose_session(struct setup *s, char id[37], struct engine_config *cfg, struct err *err)
 {
     const struct options *o = s->options;
+    if (!check_new_id(s, err))
+        return false;
     if (o->go_on) {
         if (!session_find(s->data_dir, s->root, NULL, id, err))
             return false;

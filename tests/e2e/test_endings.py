@@ -195,7 +195,30 @@ def refusals_say_what_to_do():
     w.close()
 
 
+def output_that_cannot_be_written_is_told():
+    w = World()
+    for args in (["--version"], ["--help"], ["doctor"], ["perm", "explain", "ls"], ["sessions"]):
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([YARE, *args], cwd=w.project, env=w.env, stdin=subprocess.DEVNULL, stdout=full,
+                                 stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+        check(run.returncode == 1 and "cannot write to standard output" in run.stderr, args, run.returncode, run.stderr)
+    w.close()
+
+
+def a_session_id_in_use_is_refused():
+    w = World()
+    run = w.print_mode("help", "--output-format", "json")
+    sid = json.loads(run.stdout)["session_id"]
+    size = os.path.getsize([j for j in w.journals() if sid in j][0])
+    run = w.print_mode("read README.md", "--session-id", sid)
+    check(run.returncode == 2 and "already" in run.stderr and "--resume" in run.stderr, run)
+    check(os.path.getsize([j for j in w.journals() if sid in j][0]) == size, "the other session grew")
+    check(w.print_mode("help", "--resume", sid, "--fork-session", "--session-id", sid).returncode == 2, "a copy over its original")
+    check(w.print_mode("help", "--resume", sid).returncode == 0, "it cannot be resumed")
+    w.close()
+
+
 main(signals_count_while_the_prompt_is_waited_for, signals_count_while_a_key_helper_runs, signals_count_while_nobody_reads,
      a_recording_nobody_reads_does_not_hold_the_end_up, a_bad_line_of_stream_input_is_no_success,
      files_past_a_limit_are_an_error_not_a_death, a_binary_memory_file_is_no_death, nobody_commands_the_terminal,
-     refusals_say_what_to_do)
+     refusals_say_what_to_do, output_that_cannot_be_written_is_told, a_session_id_in_use_is_refused)
