@@ -1,5 +1,9 @@
 #pragma once
-/* Front ends besides the plain full screen and print mode: plain lines, and a recording in either. Each returns the exit code. */
+/*
+ * Front ends besides the plain full screen and print mode: plain lines, the tour, and a recording in either. Each sets up, runs to
+ * its end on the calling thread, says on standard error what went wrong, and returns the exit code (0, 1, 2 for wrong usage, 130 or
+ * 143 after a signal). The options stay the caller's.
+ */
 #include <stdbool.h>
 
 #include "base/err.h"

@@ -1,5 +1,12 @@
 #pragma once
-/* The TUI: one loop over terminal, engine events, signals and the frame timer. */
+/*
+ * The TUI: one loop over terminal, engine events, signals and the frame timer. It has one client, main.c (and front_*.c for a tour or
+ * a recording), which says how the engine is started; everything on the screen is behind this one call.
+ *
+ * The first frame is painted before the engine is asked for. start_engine runs on a thread of its own; the engine it gives belongs to
+ * app_run, which stops and frees it. All else runs on the thread that calls. What cannot be used as a terminal is said on standard
+ * error; errors of the engine are lines in the transcript.
+ */
 #include <stdbool.h>
 
 #include "base/err.h"

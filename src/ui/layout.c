@@ -1,6 +1,5 @@
 #include "ui/view.h"
 
-/* Sizes of UI.md. */
 #define WIDE 100 /* from here on there is a side column */
 #define TINY_W 60
 #define TINY_H 16

@@ -115,7 +115,7 @@ void view_past_clear(struct view *v);
 
 enum pane { PANE_PROMPT, PANE_TRANSCRIPT, PANE_APPROVAL, PANE_ACTIVITY };
 
-/* Where the panes stand at a size: what may be drawn on inside the frame. w or h 0: not shown. UI.md "Panes". */
+/* Where the panes stand at a size: what may be drawn on inside the frame. w or h 0: not shown. */
 struct layout {
     struct rect transcript, activity, approval, todos, prompt, status;
     int w, h;
