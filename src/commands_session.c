@@ -115,19 +115,10 @@ rename_session(struct setup *s, const char *which, const char *title)
 {
     char id[37];
     struct err err = {0};
-    struct buf members;
-    struct jw w;
     char *path = find_journal(s, which, id, &err);
     struct journal *j = path ? journal_open(path, &err) : NULL;
-    buf_init(&members, BUF_MAX);
-    jw_init(&w, &members);
-    jw_object(&w);
-    jw_kcstr(&w, "customTitle", title);
-    jw_end(&w);
-    bool ok = j && journal_append_note(j, id, "custom-title", NULL, buf_str(&members), &err) &&
-              journal_sync(j, &err);
+    bool ok = j && journal_append_title(j, id, title, &err) && journal_sync(j, &err);
     journal_close(j);
-    buf_release(&members);
     free(path);
     return ok ? 0 : fail(&err);
 }

@@ -149,19 +149,8 @@ core_note(struct core *c, const char *type, const char *subtype, struct str memb
 bool
 core_rename(struct core *c, const char *title, struct err *err)
 {
-    struct buf b;
-    struct jw w;
-    if (!session_need_journal(c, err))
-        return false;
-    buf_init(&b, BUF_MAX);
-    jw_init(&w, &b);
-    jw_object(&w);
-    jw_kcstr(&w, "customTitle", title);
-    jw_end(&w);
-    bool ok =
-        journal_append_note(c->journal, c->session_id, "custom-title", NULL, buf_str(&b), err) &&
-        core_sync(c, err);
-    buf_release(&b);
+    bool ok = session_need_journal(c, err) &&
+              journal_append_title(c->journal, c->session_id, title, err) && core_sync(c, err);
     if (ok && title != c->title) {
         free(c->title);
         c->title = xstrdup(title);

@@ -348,6 +348,21 @@ journal_append_note(struct journal *j, const char *session_id, const char *type,
     return end_record(j, &out, err);
 }
 
+bool
+journal_append_title(struct journal *j, const char *session_id, const char *title, struct err *err)
+{
+    struct buf members;
+    struct jw w;
+    buf_init(&members, BUF_MAX);
+    jw_init(&w, &members);
+    jw_object(&w);
+    jw_kcstr(&w, "customTitle", title);
+    jw_end(&w);
+    bool ok = journal_append_note(j, session_id, "custom-title", NULL, buf_str(&members), err);
+    buf_release(&members);
+    return ok;
+}
+
 const char *
 journal_parent(const struct journal *j)
 {

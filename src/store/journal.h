@@ -32,6 +32,9 @@ bool journal_append_message(struct journal *j, const char *session_id, const cha
                             const struct message *m, struct err *err) MUST_CHECK;
 bool journal_append_note(struct journal *j, const char *session_id, const char *type,
                          const char *subtype, struct str members_json, struct err *err) MUST_CHECK;
+/* The name that a person gives the session: the last such note counts. */
+bool journal_append_title(struct journal *j, const char *session_id, const char *title,
+                          struct err *err) MUST_CHECK;
 /* The uuid of the message that the next record hangs on; "" at the start of a conversation. */
 const char *journal_parent(const struct journal *j);
 /* What follows hangs on the message `uuid`; NULL or "": on nothing, it begins anew (what a compaction left stands before
