@@ -316,6 +316,38 @@ load_one(enum key_context context, const struct cJSON *entry, struct err *err)
     return true;
 }
 
+static bool
+context_named(const char *name, enum key_context *ret)
+{
+    for (size_t i = 0; i < ARRAY_LEN(contexts); i++) {
+        if (strcmp(name, contexts[i].name) == 0) {
+            *ret = contexts[i].context;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* {"context":"Chat","bindings":{...}}; without a context they hold anywhere. */
+static bool
+load_block(const struct cJSON *block, struct err *err)
+{
+    enum key_context context = KEYS_ANYWHERE;
+    const struct cJSON *place = json_at(block, "context"), *keys = json_at(block, "bindings");
+    if (!json_is_object(block) || !json_is_object(keys) || (place && !json_is_str(place)))
+        return err_set(
+            err, ERR_INVALID,
+            "key bindings: a block must be {\"context\":\"Chat\",\"bindings\":{KEY:ACTION}}");
+    const char *name = json_cstr(block, "context", "Global");
+    if (!context_named(name, &context))
+        return err_set(err, ERR_INVALID, "key bindings: no context '%.64s', its keys are left out",
+                       name);
+    bool ok = true;
+    for (const struct cJSON *m = json_first(keys); m; m = json_next(m))
+        ok = load_one(context, m, ok ? err : NULL) && ok;
+    return ok;
+}
+
 bool
 keys_load(struct str json, struct err *err)
 {
@@ -323,18 +355,12 @@ keys_load(struct str json, struct err *err)
     struct cJSON *tree = json_parse(json, err);
     if (!tree)
         return err_wrap(err, "key bindings");
-    bool ok = true;
-    for (const struct cJSON *block = json_first(json_at(tree, "bindings")); block;
-         block = json_next(block)) {
-        enum key_context context = KEYS_ANYWHERE;
-        const char *name = json_cstr(block, "context", "Global");
-        for (size_t i = 0; i < ARRAY_LEN(contexts); i++) {
-            if (strcmp(name, contexts[i].name) == 0)
-                context = contexts[i].context;
-        }
-        for (const struct cJSON *m = json_first(json_at(block, "bindings")); m; m = json_next(m))
-            ok = load_one(context, m, ok ? err : NULL) && ok;
-    }
+    const struct cJSON *list = json_at(tree, "bindings");
+    bool ok = json_is_object(tree) && (!list || json_is_array(list));
+    if (!ok)
+        (void)err_set(err, ERR_INVALID, "key bindings: the file must be {\"bindings\":[...]}");
+    for (const struct cJSON *block = json_first(list); block; block = json_next(block))
+        ok = load_block(block, ok ? err : NULL) && ok;
     json_free(tree);
     return ok;
 }

@@ -398,7 +398,32 @@ a_persons_own_keys(void **state)
     assert_int_equal(keys_action('q' | KM_CTRL, 0), ACT_HELP);
     assert_false(keys_load(STR("[1,2"), &err));
     assert_false(keys_load(STR(""), &err));
-    assert_true(keys_load(STR("[1,2]"), &err));
+    keys_reset();
+}
+
+/* A file of another shape is not passed over in silence, and keys of a place that is not here do not hold everywhere. */
+static void
+a_key_file_of_another_shape(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    static const char *const wrong[] = {"[1,2]", "null", "5", "{\"bindings\":5}", "{\"bindings\":{\"ctrl+e\":\"app:todos\"}}",
+                                        "{\"bindings\":[1]}", "{\"bindings\":[{\"bindings\":[\"ctrl+e\"]}]}",
+                                        "{\"bindings\":[{\"context\":7,\"bindings\":{}}]}",
+                                        "{\"bindings\":[{\"bindings\":{\"ctrl+e\":7}}]}"};
+    keys_reset();
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        err = (struct err){0};
+        if (keys_load(str_from(wrong[i]), &err) || !strstr(err.text, "key bindings"))
+            fail_msg("%s: '%s'", wrong[i], err.text);
+    }
+    assert_false(keys_load(STR("{\"bindings\":[{\"context\":\"Elsewhere\",\"bindings\":{\"ctrl+q\":\"app:todos\"}},"
+                               "{\"context\":\"Global\",\"bindings\":{\"ctrl+n\":\"app:todos\"}}]}"),
+                           &err));
+    assert_non_null(strstr(err.text, "Elsewhere"));
+    assert_int_equal(keys_action('q' | KM_CTRL, 0), ACT_NONE);
+    assert_int_equal(keys_action('n' | KM_CTRL, 0), ACT_TODOS);
+    assert_true(keys_load(STR("{}"), &err));
     keys_reset();
 }
 
@@ -418,6 +443,7 @@ main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(known_sequences),
+        T(a_key_file_of_another_shape),
         T(the_left_button),
         T(swallows_what_is_no_key),
         T(split_40_ms_apart),
