@@ -35,7 +35,7 @@ app_find(struct app *a, int dir)
 {
     if (a->field.text.len &&
         transcript_search(a->transcript, &a->view, buf_str(&a->field.text), dir) == FIND_NONE)
-        app_note(a, "no further hit");
+        app_note(a, dir < 0 ? "no hit above" : "no hit below");
 }
 
 /* ---- mouse ---- */
