@@ -14,7 +14,69 @@
 
 #define PASTE_ON "\x1b[?2004h"
 
-/* What the child does with each key: a prompt line, as the program has it. */
+/* A box with the line's end in it, as the program has its prompt. */
+static void
+echo_draw(struct canvas *c, const struct buf *line)
+{
+    struct str tail = buf_str(line);
+    canvas_clear(c);
+    canvas_box(c, (struct rect){0, 0, c->w, c->h}, ST_BORDER, STR("box"), term_ascii());
+    if (tail.len > 20)
+        tail = str_sub(tail, tail.len - 20, 20);
+    int x = canvas_text(c, (struct rect){0, 0, c->w, c->h}, 2, c->h - 2, ST_TEXT, tail);
+    canvas_cursor(c, x, c->h - 2);
+    term_draw(c);
+}
+
+/* The next key; -1: the terminal is gone. */
+static int
+echo_key(struct str *ret_paste)
+{
+    struct pollfd f = {term_fd(), POLLIN, 0};
+    for (int wait = -1;; (void)poll(&f, 1, wait)) {
+        int key = term_key(ret_paste, &wait);
+        if (key >= 0 || term_gone())
+            return key;
+    }
+}
+
+/* Writes what the key was, or does what it stands for; false: the end. */
+static bool
+echo_do(int key, struct str paste, struct buf *line, int *code)
+{
+    switch (key) {
+    case 'q':
+    case -1:
+        return false;
+    case 'S':
+        term_suspend();
+        buf_adds(line, "back");
+        break;
+    case 'C':
+        raise(SIGSEGV);
+        break;
+    case 'A':
+        die("broken");
+    case YK_PASTE:
+        *code = (int)(paste.len % 251);
+        buf_addf(line, "[%zu]", paste.len);
+        break;
+    case YK_UP:
+        buf_adds(line, "<up>");
+        break;
+    case YK_ESC:
+        buf_adds(line, "<esc>");
+        break;
+    case YK_ENTER:
+        buf_adds(line, "<enter>");
+        break;
+    default:
+        buf_addc(line, (char)key);
+        break;
+    }
+    return true;
+}
+
 static int
 echo_child(void *user)
 {
@@ -27,61 +89,15 @@ echo_child(void *user)
     }
     struct canvas c;
     struct buf line;
-    int w, h, code = 0;
+    struct str paste;
+    int w, h, key, code = 0;
     buf_init(&line, BUF_MAX);
     term_size(&w, &h);
     canvas_init(&c, w, h);
-    for (bool going = true; going;) {
-        struct rect all = {0, 0, c.w, c.h};
-        canvas_clear(&c);
-        canvas_box(&c, all, ST_BORDER, STR("box"), term_ascii());
-        struct str tail = buf_str(&line);
-        if (tail.len > 20)
-            tail = str_sub(tail, tail.len - 20, 20);
-        int x = canvas_text(&c, all, 2, c.h - 2, ST_TEXT, tail);
-        canvas_cursor(&c, x, c.h - 2);
-        term_draw(&c);
-        struct pollfd f = {term_fd(), POLLIN, 0};
-        struct str paste;
-        int wait = -1, key = -1;
-        for (;;) {
-            key = term_key(&paste, &wait);
-            if (key >= 0 || term_gone())
-                break;
-            (void)poll(&f, 1, wait);
-        }
-        switch (key) {
-        case 'q':
-        case -1:
-            going = false;
-            break;
-        case 'S':
-            term_suspend();
-            buf_adds(&line, "back");
-            break;
-        case 'C':
-            raise(SIGSEGV);
-            break;
-        case 'A':
-            die("broken");
-        case YK_PASTE:
-            code = (int)(paste.len % 251);
-            buf_addf(&line, "[%zu]", paste.len);
-            break;
-        case YK_UP:
-            buf_adds(&line, "<up>");
-            break;
-        case YK_ESC:
-            buf_adds(&line, "<esc>");
-            break;
-        case YK_ENTER:
-            buf_adds(&line, "<enter>");
-            break;
-        default:
-            buf_addc(&line, (char)key);
-            break;
-        }
-    }
+    do {
+        echo_draw(&c, &line);
+        key = echo_key(&paste);
+    } while (echo_do(key, paste, &line, &code));
     term_close();
     canvas_release(&c);
     buf_release(&line);
@@ -377,7 +393,8 @@ luminance(uint32_t rgb)
 static void
 readable(enum style st, bool light, int colors)
 {
-    static const uint32_t grounds[2][3] = {{0x000000, 0x1E1E1E, 0x282C34}, {0xFFFFFF, 0xFDF6E3, 0xF2F2F2}};
+    static const uint32_t grounds[2][3] = {{0x000000, 0x1E1E1E, 0x282C34},
+                                           {0xFFFFFF, 0xFDF6E3, 0xF2F2F2}};
     struct theme_style s = theme_style(st, light, colors);
     if (s.color == THEME_DEFAULT)
         return;
@@ -387,7 +404,8 @@ readable(enum style st, bool light, int colors)
         double bg = luminance(grounds[light][i]);
         double ratio = ((fg > bg ? fg : bg) + 0.05) / ((fg > bg ? bg : fg) + 0.05);
         if (ratio < 4.5)
-            print_error("style %d of %d colours on %06x: %.2f\n", (int)st, colors, (unsigned)grounds[light][i], ratio);
+            print_error("style %d of %d colours on %06x: %.2f\n", (int)st, colors,
+                        (unsigned)grounds[light][i], ratio);
         assert_true(ratio >= 4.5);
     }
 }
