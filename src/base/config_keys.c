@@ -132,6 +132,14 @@ static const struct key {
     {"telemetry", OBJECT},
 };
 
+/* Settings that are one of a few words; "dark-daltonized" of other tools is "dark" here. */
+static const struct {
+    const char *path, *words[4], *told;
+} choices[] = {
+    {"theme", {"auto", "dark", "light"}, "auto, dark or light"},
+    {"notify", {"bell", "osc9", "off"}, "bell, osc9 or off"},
+};
+
 static bool
 all_strings(const struct cJSON *list, size_t *ret_index)
 {
@@ -192,6 +200,23 @@ check_type(struct config *c, size_t i, const struct key *key)
                     "'%s' may hold strings only; element %zu is ignored", key->path, index + 1);
 }
 
+static void
+check_choice(struct config *c, size_t i, size_t choice)
+{
+    const char *path = choices[choice].path, *const *word = choices[choice].words;
+    struct str text = buf_str(&c->files[i].text), v = json_str(c->files[i].tree, path);
+    if (!json_is_str(json_at(c->files[i].tree, path)))
+        return;
+    for (; *word; word++) {
+        size_t n = strlen(*word);
+        if (str_starts(v, *word) && (v.len == n || v.ptr[n] == '-'))
+            return;
+    }
+    config_note(&c->problems, c->sources[i].file, line_at(text, config_find_path(text, path)),
+                "'%s' must be %s, not '%.*s'; it is ignored", path, choices[choice].told,
+                v.len < 64 ? (int)v.len : 64, v.ptr);
+}
+
 static bool
 is_known(const char *name)
 {
@@ -210,6 +235,8 @@ config_check_keys(struct config *c, size_t i)
     size_t noted = 0;
     for (size_t k = 0; k < ARRAY_LEN(keys); k++)
         check_type(c, i, &keys[k]);
+    for (size_t k = 0; k < ARRAY_LEN(choices); k++)
+        check_choice(c, i, k);
     for (const struct cJSON *m = json_first(c->files[i].tree); m; m = json_next(m)) {
         const char *name = json_key(m);
         if (name && !is_known(name) && noted++ < UNKNOWN_MAX)

@@ -214,6 +214,21 @@ wrong_types_and_unknown_keys_are_told(void **state)
     assert_non_null(strstr(p[0].text, "inventedKey"));
 }
 
+/* A word of the screen's settings that means nothing; the longer names of other tools' themes do. */
+static void
+words_that_mean_nothing_are_told(void **state)
+{
+    struct fixture *f = *state;
+    const struct config_problem *p;
+    temp_file_write(f->dir, "home/.config/yare/settings.json", "{\"theme\":\"pink\",\n\"notify\":\"loud\"}");
+    assert_int_equal(config_problems(load(f), &p), 2);
+    assert_string_equal(p[0].text, "'theme' must be auto, dark or light, not 'pink'; it is ignored");
+    assert_int_equal(p[1].line, 2);
+    assert_non_null(strstr(p[1].text, "bell, osc9 or off, not 'loud'"));
+    temp_file_write(f->dir, "home/.config/yare/settings.json", "{\"theme\":\"dark-daltonized\",\"notify\":\"off\"}");
+    assert_int_equal(config_problems(load(f), &p), 0);
+}
+
 static void
 some_lists_replace(void **state)
 {
@@ -527,6 +542,7 @@ main(void)
         CASE(inline_settings_and_missing_file),
         CASE(broken_files_are_named_with_their_line),
         CASE(wrong_types_and_unknown_keys_are_told),
+        CASE(words_that_mean_nothing_are_told),
         CASE(some_lists_replace),
         CASE(moved_claude_folder_and_home_as_project),
         CASE(objects_by_source),
