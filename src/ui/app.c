@@ -235,6 +235,8 @@ next_due(const struct app *a)
         sooner(&at, a->last_key_ms + FOCUS_QUIET_MS);
     if (a->held)
         sooner(&at, a->held_ms + TRUST_HOLD_MS);
+    if (a->held_answer)
+        sooner(&at, a->held_ms + ANSWER_HOLD_MS);
     if (app_start_due(a) >= 0)
         sooner(&at, app_start_due(a));
     if (app_activity_due(a) >= 0)
@@ -258,8 +260,11 @@ take_time(struct app *a, int64_t now)
     app_activity_time(a, now);
     if (a->held && now >= a->held_ms + TRUST_HOLD_MS)
         app_held_is_answer(a);
+    if (a->held_answer && now >= a->held_ms + ANSWER_HOLD_MS)
+        app_answer_held(a, now);
     if (wants_focus(a) && now >= a->last_key_ms + FOCUS_QUIET_MS) {
         a->focus = PANE_APPROVAL;
+        a->focus_taken = true;
         a->approval.shown_since_ms = now; /* the guard against a key that was meant elsewhere */
         a->dirty = true;
     }
@@ -399,6 +404,8 @@ app_run(const struct app_options *o, bool *ret_left_behind)
     start(&a);
     loop(&a);
     term_close();
+    if (a.start_err.code != ERR_NONE)
+        fprintf(stderr, "yare: %s\n", a.start_err.text);
     bool left_behind = !app_start_stop(&a);
     if (ret_left_behind)
         *ret_left_behind = left_behind;

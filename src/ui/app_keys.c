@@ -98,11 +98,56 @@ approval_take(struct app *a, struct op *op)
         op_free(op);
 }
 
+/* Nobody looks for a key to be an answer who is beginning a sentence: where the pane took the focus by itself, `y` and `a` wait for
+ * what follows. */
+static bool
+hold_answer(struct app *a, int key, int64_t now)
+{
+    enum key_action act = keys_action_in(KEYS_APPROVAL, key, 0);
+    if (!a->focus_taken || !is_text(key) || (act != ACT_ONCE && act != ACT_ALWAYS) ||
+        approval_typing(&a->approval) || a->approval.confirm_always)
+        return false;
+    a->held_answer = key;
+    a->held_ms = now;
+    return true;
+}
+
+void
+app_answer_held(struct app *a, int64_t now)
+{
+    bool used;
+    int key = a->held_answer;
+    a->held_answer = 0;
+    a->focus_taken = false; /* the person is there now */
+    a->dirty = true;
+    approval_take(a, approval_key(&a->approval, &a->view, key, STR(""), now, &used));
+}
+
+/* What came behind the key that is held. True: it is used up. */
+static bool
+settle_held(struct app *a, int key, int64_t now)
+{
+    int held = a->held_answer;
+    if ((is_text(key) && key != held) || key == YK_PASTE) {
+        a->held_answer = 0;
+        app_focus(a, PANE_PROMPT);
+        app_prompt_key(a, held, now);
+    } else if (key == YK_ESC) {
+        a->held_answer = 0;
+    } else {
+        app_answer_held(a, now);
+        return key == held;
+    }
+    return false;
+}
+
 /* The focus' own keys; what is left over goes to the actions that hold anywhere, letters to the prompt. */
 static void
 pane_key(struct app *a, int key, struct str paste, int64_t now)
 {
     bool used = false;
+    if (a->focus == PANE_APPROVAL && hold_answer(a, key, now))
+        return;
     if (a->focus == PANE_APPROVAL) {
         approval_take(a, approval_key(&a->approval, &a->view, key, paste, now, &used));
     } else if (key == YK_PASTE) {
@@ -222,6 +267,8 @@ dispatch(struct app *a, int key, struct str paste, int64_t now)
     if (wheel_or_focus(a, key))
         return;
     a->last_key_ms = now;
+    if (a->held_answer && settle_held(a, key, now))
+        return;
     if (anywhere_key(a, key, now) || app_box_key(a, key, paste))
         return;
     if (a->log.id) {

@@ -161,6 +161,22 @@ give_back(struct app *a, struct app_start *s)
     app_queue_clear(a);
 }
 
+/* Without an engine the screen is of no use but to what was written into it. A prompt of the command line is in the shell's history. */
+static void
+fail(struct app *a, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, BUF_MAX);
+    input_expand(&a->input, &text);
+    if (!text.len || (a->o->prompt && str_is(buf_str(&text), a->o->prompt))) {
+        a->start_err = *err;
+        app_quit(a, 1);
+    } else {
+        say_failure(a, err);
+    }
+    buf_release(&text);
+}
+
 void
 app_start_take(struct app *a)
 {
@@ -175,7 +191,7 @@ app_start_take(struct app *a)
         app_follow(a);
     } else {
         give_back(a, s);
-        say_failure(a, &s->err);
+        fail(a, &s->err);
     }
     start_free(s);
     a->urgent = true; /* the frame with the engine's first word does not wait for the cap */

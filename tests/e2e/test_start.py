@@ -52,6 +52,7 @@ def typed_and_sent_while_the_helper_sleeps():
     s.wait_for("typed on meanwhile")
     check(keys_of(server) == ["sesame-key"], server.requests())
     check("early prompt" in json.dumps(server.requests()[0]["body"]["messages"]), "another prompt")
+    s.wait_for("turn 1 ──")  # while the turn runs Ctrl+C is for it, not for what is typed
     s.keys("C-c")
     s.wait_gone("typed on meanwhile")
     s.keys("C-d")
@@ -104,6 +105,17 @@ def a_failing_start_says_why():
     s.keys("C-d")
     check(s.exit_status() == 0, "exit status")
     s.close()
+    w.close()
+
+
+def a_start_that_fails_leaves_no_dead_screen():
+    w = World()
+    for args in (("resume", "nosuch"), ("--resume", "nosuch", "do it")):
+        s = Screen(w, 100, 24, args)
+        check(s.exit_status() == 2, "exit status", s.text())
+        # tmux scrolls a dead pane
+        check("yare: no session 'nosuch'" in s.tmux("capture-pane", "-p", "-S", "-50"), s.text())
+        s.close()
     w.close()
 
 
@@ -281,6 +293,7 @@ def dead_path_entries_cost_nothing():
 
 
 main(typed_and_sent_while_the_helper_sleeps, quitting_kills_the_helper, a_signal_ends_a_start, a_failing_start_says_why,
+     a_start_that_fails_leaves_no_dead_screen,
      a_refused_key_is_renewed, the_key_stays_inside, an_untrusted_folders_helper_is_not_run, openai_by_the_environment,
      what_is_wrong_says_what_to_do, settings_env_counts, continue_names_what_there_is, help_and_version_read_nothing,
      the_pilot_needs_no_libcurl, dead_path_entries_cost_nothing)

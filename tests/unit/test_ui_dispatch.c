@@ -251,8 +251,60 @@ the_permission_keys_can_be_changed(void **state)
     assert_true(a.approval.typing_reason);
     press("esc");
     press("o");
+    later(ANSWER_HOLD_MS);
     assert_int_equal(told(), OP_PERM_ANSWER);
     assert_int_equal(engine.told->perm.answer, PERM_ANSWER_ONCE);
+}
+
+/* Where the pane took the focus by itself, who begins a sentence has not answered. */
+static void
+a_word_is_no_answer(void **state)
+{
+    (void)state;
+    ask(NULL);
+    press("y");
+    assert_null(engine.told);
+    press("e");
+    press("s");
+    assert_int_equal(a.focus, PANE_PROMPT);
+    assert_true(str_is(buf_str(&a.input.text), "yes"));
+    input_clear(&a.input);
+    later(2000);
+    later(2000);
+    assert_int_equal(a.focus, PANE_APPROVAL);
+    press("a");
+    press("d");
+    assert_true(str_is(buf_str(&a.input.text), "ad"));
+    assert_false(a.approval.confirm_always);
+    assert_null(engine.told);
+    /* who went there means it */
+    press("alt+3");
+    press("y");
+    assert_int_equal(told(), OP_PERM_ANSWER);
+}
+
+static void
+a_lone_letter_is_an_answer(void **state)
+{
+    (void)state;
+    ask(NULL);
+    press("y");
+    later(ANSWER_HOLD_MS - 50);
+    assert_null(engine.told);
+    later(50);
+    assert_int_equal(told(), OP_PERM_ANSWER);
+    assert_int_equal(engine.told->perm.answer, PERM_ANSWER_ONCE);
+}
+
+static void
+twice_the_same_letter_is_an_answer(void **state)
+{
+    (void)state;
+    ask(NULL);
+    press("y");
+    press("y");
+    assert_int_equal(told(), OP_PERM_ANSWER);
+    assert_true(input_empty(&a.input));
 }
 
 /* ---- the mouse over a diff ---- */
@@ -330,6 +382,9 @@ main(void)
         cmocka_unit_test_setup_teardown(a_chord_holds_where_it_was_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pane_may_have_keys_for_what_holds_anywhere, setup, teardown),
         cmocka_unit_test_setup_teardown(the_permission_keys_can_be_changed, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_word_is_no_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lone_letter_is_an_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(twice_the_same_letter_is_an_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(the_wheel_scrolls_what_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_field_holds_text_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_paste_too_large_for_a_field_is_refused_in_sight, setup, teardown),
