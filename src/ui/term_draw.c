@@ -139,6 +139,9 @@ term_draw(const struct canvas *c)
     bool bracket = term.dec.sync_update && term.entered;
     if (bracket)
         modes_write(STR("\x1b[?2026h")); /* curses has sent all it had */
+    if (COLS ==
+        1) /* behind the only column is where some terminals have the cursor, and write nothing */
+        modes_write(STR("\r"));
     (void)wnoutrefresh(stdscr);
     (void)doupdate();
     put_links(c);

@@ -283,6 +283,25 @@ a_resize_there_and_back_repaints(void **state)
     leave(&r);
 }
 
+/* curses thinks the cursor still in the only column; tmux has it behind that, where what is written is lost. */
+static void
+one_column_is_begun_anew(void **state)
+{
+    (void)state;
+    struct run r;
+    struct child c = {0};
+    run_start_at(&r, &c, 1, 1);
+    settle(&r);
+    size_t from = r.p.out.len;
+    keys(&r, "\x1bOP");
+    assert_true(pty_until(&r.p, from, "mk", 5000)); /* "keys anywhere" */
+    char *cr = memchr(r.p.out.data + from, '\r', r.p.out.len - from);
+    assert_non_null(cr);
+    assert_non_null(memmem(cr, (size_t)(r.p.out.data + r.p.out.len - cr), "mk", 2));
+    keys(&r, "q");
+    leave(&r);
+}
+
 /* Without a UTF-8 locale only ASCII goes out. */
 static void
 ascii_where_the_locale_says_so(void **state)
@@ -379,6 +398,7 @@ main(void)
         cmocka_unit_test(streams_within_the_frame_cap),
         cmocka_unit_test(any_size),
         cmocka_unit_test(a_resize_there_and_back_repaints),
+        cmocka_unit_test(one_column_is_begun_anew),
         cmocka_unit_test(ascii_where_the_locale_says_so),
         cmocka_unit_test(settings_say_what_the_terminal_gets),
         cmocka_unit_test(variables_win_over_settings),
