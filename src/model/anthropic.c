@@ -197,6 +197,8 @@ finish(struct stream *s, const struct err *http_err, struct err *err)
         return MODEL_FAILED;
     }
     if (!is_success(s)) {
+        if (s->plain.len)
+            headers_mask(&s->provider->headers, s->plain.data, s->plain.len);
         err_clear(err);
         if (retry_without_betas(s, err))
             return MODEL_IDLE;
@@ -264,8 +266,8 @@ drain_end(struct stream *s)
 }
 
 static enum model_step
-stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
-            struct err *err)
+next_delta(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
+           struct err *err)
 {
     struct stream *s = (struct stream *)base;
     int64_t until = timeout_ms < 0 ? 0 : clock_mono_ms() + timeout_ms;
@@ -286,6 +288,18 @@ stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta
         if (step != MODEL_IDLE)
             return step;
     }
+}
+
+/* An error in the stream may repeat the key too. */
+static enum model_step
+stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
+            struct err *err)
+{
+    const struct provider *p = ((struct stream *)base)->provider;
+    enum model_step step = next_delta(base, wake_fd, timeout_ms, ret, err);
+    if (step == MODEL_FAILED)
+        headers_mask(&p->headers, err->text, strlen(err->text));
+    return step;
 }
 
 static const struct model_stream_ops stream_ops = {stream_next, stream_free};

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define MASKED_MIN 8 /* a shorter word is no key */
+
 #define API_VERSION "2023-06-01"
 #define BETAS_MAX 4096
 
@@ -118,6 +120,37 @@ headers_release(struct header_list *h)
     free(h->lines);
     buf_release(&h->betas);
     *h = (struct header_list){0};
+}
+
+static bool
+is_credential(struct str name)
+{
+    static const char *const parts[] = {"key", "auth", "token", "secret", "cookie"};
+    char *text = str_dup(name);
+    bool yes = false;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        yes = yes || strcasestr(text, parts[i]);
+    free(text);
+    return yes;
+}
+
+void
+headers_mask(const struct header_list *h, char *text, size_t len)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        struct str line = str_from(h->lines[i]);
+        size_t colon = str_find(line, ':', 0);
+        if (colon == (size_t)-1 || !is_credential(str_sub(line, 0, colon)))
+            continue;
+        struct str value = str_trim(str_sub(line, colon + 1, line.len));
+        size_t blank = str_find(value, ' ', 0); /* behind "Bearer" */
+        if (blank != (size_t)-1)
+            value = str_trim(str_sub(value, blank, value.len));
+        char *at = text;
+        while (value.len >= MASKED_MIN &&
+               (at = memmem(at, len - (size_t)(at - text), value.ptr, value.len)) != NULL)
+            at = (char *)memset(at, '*', value.len) + value.len;
+    }
 }
 
 char *

@@ -18,6 +18,9 @@ void headers_init_empty(struct header_list *h);
 void headers_put(struct header_list *h, struct str name, const char *prefix, struct str value);
 void headers_put_lines(struct header_list *h, const char *lines);
 void headers_release(struct header_list *h);
+/* Puts stars over each key and token of these headers that stands in the text: what a server sends back of them goes into errors, and these
+ * into logs and recordings. */
+void headers_mask(const struct header_list *h, char *text, size_t len);
 /* "anthropic-beta: a,b", yours, or NULL when there are none. */
 char *headers_beta_line(const struct header_list *h);
 /* Drops the betas that a server's refusal names; when it names none of them, all. */

@@ -208,6 +208,8 @@ finish(struct stream *s, const struct err *http_err, struct err *err)
         return MODEL_FAILED;
     }
     if (!is_success(s)) {
+        if (s->plain.len)
+            headers_mask(&s->provider->headers, s->plain.data, s->plain.len);
         if (learn(s))
             return send_request(s, err) ? MODEL_IDLE : MODEL_FAILED;
         say_status(s, err);
@@ -294,8 +296,8 @@ read_on(struct stream *s, int wake_fd, int timeout_ms, struct delta *ret, struct
 
 /* Each delta comes behind the events that the other wire would have sent for it. */
 static enum model_step
-stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
-            struct err *err)
+next_delta(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
+           struct err *err)
 {
     struct stream *s = (struct stream *)base;
     for (;;) {
@@ -318,6 +320,18 @@ stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta
         s->ended = step == MODEL_DONE;
         openai_raw_put(&s->raw, s->has_after ? &s->after_raw : NULL);
     }
+}
+
+/* An error in the stream may repeat the key too. */
+static enum model_step
+stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta *ret,
+            struct err *err)
+{
+    const struct provider *p = ((struct stream *)base)->provider;
+    enum model_step step = next_delta(base, wake_fd, timeout_ms, ret, err);
+    if (step == MODEL_FAILED)
+        headers_mask(&p->headers, err->text, strlen(err->text));
+    return step;
 }
 
 static const struct model_stream_ops stream_ops = {stream_next, stream_free};

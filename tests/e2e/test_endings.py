@@ -218,7 +218,29 @@ def a_session_id_in_use_is_refused():
     w.close()
 
 
+def a_key_that_comes_back_is_masked():
+    w = World()
+    said = "Incorrect API key provided: test-key-0123456789, see the console"
+    for wire in ("anthropic", "openai"):
+        steps = [[{"status": 401, "body": {"error": {"type": "authentication_error", "message": said}}}],
+                 [{"error": {"type": "invalid_request_error", "message": said}}]]
+        server = Server(w, {"responses": steps}, "--no-extension")
+        url = server.env["ANTHROPIC_BASE_URL"]
+        env = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "test-key-0123456789"} if wire == "anthropic" else {
+            "OPENAI_BASE_URL": url + "/v1", "OPENAI_API_KEY": "test-key-0123456789", "OPENAI_MODEL": "m1"}
+        for _ in steps:
+            run = w.print_mode("hi", "--debug", "--events", w.top + "/events.jsonl", env=env)
+            check(run.returncode == 1 and "Incorrect API key provided: ***" in run.stderr, run)
+            check("0123456789" not in run.stdout + run.stderr, run)
+        server.close()
+    for folder in (w.home, w.top + "/events.jsonl"):
+        found = subprocess.run(["grep", "-rl", "key-0123456789", folder], capture_output=True, text=True).stdout
+        check(not found, "the key is in", found)
+    w.close()
+
+
 main(signals_count_while_the_prompt_is_waited_for, signals_count_while_a_key_helper_runs, signals_count_while_nobody_reads,
      a_recording_nobody_reads_does_not_hold_the_end_up, a_bad_line_of_stream_input_is_no_success,
      files_past_a_limit_are_an_error_not_a_death, a_binary_memory_file_is_no_death, nobody_commands_the_terminal,
-     refusals_say_what_to_do, output_that_cannot_be_written_is_told, a_session_id_in_use_is_refused)
+     refusals_say_what_to_do, output_that_cannot_be_written_is_told, a_session_id_in_use_is_refused,
+     a_key_that_comes_back_is_masked)
