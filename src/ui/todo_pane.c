@@ -37,11 +37,14 @@ todo_draw(const struct view *v, struct canvas *c, struct rect r, bool ascii)
     size_t first = 0, active = 0, n = v->n_todos, h = (size_t)r.h;
     while (active < n && v->todos[active].state != TODO_ACTIVE)
         active++;
-    if (n > h && active < n && active > 0)
-        first = active - 1 < n - h ? active - 1 : n - h;
-    for (size_t i = 0; i < h && first + i < n; i++)
+    if (n > h && active < n && active > 0) {
+        size_t want = h > 2 ? active - 1 : active;
+        first = want < n - h ? want : n - h;
+    }
+    bool more = h > 1 && first + h < n; /* the last row says so */
+    for (size_t i = 0; i < h - more && first + i < n; i++)
         draw_todo(&v->todos[first + i], c, (struct rect){r.x, r.y + (int)i, r.w, 1}, ascii);
-    if (first + h < n)
-        canvas_textf(c, (struct rect){r.x, r.y + r.h - 1, r.w, 1}, 0, 0, ST_DIM, "%s %zu more     ",
+    if (more)
+        canvas_textf(c, (struct rect){r.x, r.y + r.h - 1, r.w, 1}, 0, 0, ST_DIM, "%s %zu more",
                      ascii ? ".." : "…", n - first - h + 1);
 }
