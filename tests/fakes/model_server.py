@@ -29,6 +29,7 @@ A RESPONSE is a list of steps:
   {"tool_use": {"id"?, "name", "input"}}   the input an object, or a string to be sent as it is (broken JSON, "")
   {"generate": {"tokens": n, "seed": s}}   long Markdown, the same for the same seed
   {"delay_ms": n}        {"ping": true}    {"raw": "bytes as they are"}
+  {"bare": "bytes"}      the bytes are the whole stream: nothing is put before or behind them (a cut may follow)
   {"usage": {...}}       of the message    {"stop_reason": "..."}   default: tool_use where a tool was called, else end_turn
   {"cut": true}          closes the connection in the middle ("reset": with a TCP reset; "clean": ends the response as if it were whole)
   {"error": {"type", "message"}}           an error event after 200, and the end
@@ -56,7 +57,7 @@ import time
 
 WORDS = ("parser token stream buffer window engine cache module thread event queue reads writes keeps finds lists the a each of "
          "with into over and when").split()
-STEPS = ("text thinking redacted_thinking tool_use generate delay_ms ping raw usage stop_reason cut error status "
+STEPS = ("text thinking redacted_thinking tool_use generate delay_ms ping raw bare usage stop_reason cut error status "
          "tokens_per_second content_type").split()
 CONDITIONS = ("if", "tool_result", "text", "model")
 IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
@@ -433,6 +434,10 @@ class Answer:
         elif "tokens_per_second" in s:
             self.pace = s["tokens_per_second"]
 
+    def bare(self, steps, n):
+        for s in steps:
+            self.write(s["bare"]) if "bare" in s else self.step(s, n)
+
     def run(self, steps, n, model):
         for s in steps:
             self.usage = s.get("usage", self.usage)
@@ -645,7 +650,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             chat = self.path.split("?")[0].endswith("/chat/completions")
             answer = (ChatAnswer if chat else Answer)(self.chunk, self.dribble, self.pace)
             answer.with_usage = (body.get("stream_options") or {}).get("include_usage", False)
-            answer.run(steps, n, body["model"])
+            if any("bare" in s for s in steps):
+                answer.bare(steps, n)
+            else:
+                answer.run(steps, n, body["model"])
         except Cut as cut:
             how = cut.args[0]
             if how == "reset":
