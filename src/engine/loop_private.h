@@ -53,6 +53,7 @@ bool loop_attend(struct loop *l);
 /* A message of yare's own, appended and journalled. */
 bool loop_append_hidden(struct loop *l, const char *text);
 bool loop_append_stub(struct loop *l, const char *text); /* assistant */
+bool loop_says_something(const struct message *m);       /* more than thinking; NULL does not */
 /* After a failed append: the error is the loop's. */
 enum flow loop_fail(struct loop *l, const struct err *err);
 /* The executor's results and what was typed meanwhile become the next user message. */

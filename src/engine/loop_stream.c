@@ -225,6 +225,15 @@ keep_and_rebuild(struct loop *l, struct round *r)
 
 #define NUDGE "Your last answer was empty. Go on with the task, or say in words that it is done."
 
+bool
+loop_says_something(const struct message *m)
+{
+    for (size_t i = 0; m && i < m->n_blocks; i++)
+        if (m->blocks[i].kind != BLOCK_THINKING && m->blocks[i].kind != BLOCK_REDACTED_THINKING)
+            return true;
+    return false;
+}
+
 static bool
 is_empty_answer(const struct loop *l, const struct round *r)
 {
@@ -236,9 +245,7 @@ is_empty_answer(const struct loop *l, const struct round *r)
     if (!after_results)
         return false;
     struct message *m = stream_blocks_message(r->blocks, l->core->model, false);
-    bool says = false;
-    for (size_t i = 0; m && i < m->n_blocks; i++)
-        says |= m->blocks[i].kind != BLOCK_THINKING && m->blocks[i].kind != BLOCK_REDACTED_THINKING;
+    bool says = loop_says_something(m);
     message_free(m);
     return !says;
 }

@@ -43,8 +43,11 @@ static bool
 append_answer(struct loop *l, struct round *r)
 {
     struct message *m = stream_blocks_message(r->blocks, l->core->model, r->broken);
-    if (!m)
+    if (!loop_says_something(
+            m)) { /* no message may end in thinking: dropped later, it would join what was sent already */
+        message_free(m);
         return loop_append_stub(l, "(empty answer)");
+    }
     message_ref(m);
     bool ok = core_append_done(l->core, m, &l->result->err);
     if (ok) {
