@@ -84,7 +84,7 @@ front_linear(const struct options *o, const char *notice)
         fprintf(stderr, "yare: %s\n", err.text);
         return 2;
     }
-    struct front_watch *w = front_watch_start();
+    struct front_watch *w = front_watch_start(false);
     struct linear_options l = {.prompt = o->prompt,
                                .events_file = o->events,
                                .notice = notice,
@@ -182,7 +182,7 @@ front_replay(int argc, char **argv, const struct options *o)
     struct err err = {0};
     if (!parse_replay(argc, argv, &args))
         return 2;
-    struct front_watch *w = front_watch_start();
+    struct front_watch *w = front_watch_start(false);
     bool screen =
         !args.linear && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && front_has_screen(&err);
     front_watch_busy(w, leave, w); /* a pipe into which nobody writes is waited for */

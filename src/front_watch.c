@@ -17,17 +17,18 @@
 #include "base/clock.h"
 #include "front.h"
 
-enum { GRACE_MS = 5000 };
+enum { GRACE_MS = 5000, END_MS = 20000 };
 
 struct front_watch {
     int signal_fd, ends[2],
         over_fd; /* ends: the pipe that hands signals on; over_fd: the watch ends */
     pthread_t thread;
-    bool on;
+    bool on, int_ends;
     atomic_int code;      /* 130 or 143 once a signal asked for the end */
     pthread_mutex_t lock; /* guards busy and user */
     void (*busy)(void *user);
     void *user;
+    int64_t end; /* the thread's own: when the program must be gone; 0: no signal said so */
     int64_t
         until; /* the thread's own: when the program must have taken what waits in the pipe; 0: nothing waits */
 };
@@ -56,6 +57,8 @@ hand_on(struct front_watch *w)
         pthread_mutex_unlock(&w->lock);
         if (!w->until)
             w->until = clock_mono_ms() + GRACE_MS;
+        if (!w->end && (code != 130 || w->int_ends))
+            w->end = clock_mono_ms() + END_MS;
     }
 }
 
@@ -65,6 +68,8 @@ static void
 judge(struct front_watch *w)
 {
     int waiting = 0;
+    if (w->end && clock_mono_ms() >= w->end) /* it took the signal, and was held up then */
+        _exit(atomic_load(&w->code));
     if (ioctl(w->ends[0], FIONREAD, &waiting) != 0 || waiting == 0)
         w->until = 0;
     else if (w->until && clock_mono_ms() >= w->until)
@@ -78,7 +83,7 @@ watch(void *arg)
     for (;;) {
         struct pollfd p[] = {{.fd = w->signal_fd, .events = POLLIN},
                              {.fd = w->over_fd, .events = POLLIN}};
-        if (poll(p, ARRAY_LEN(p), w->until ? 100 : -1) < 0 && errno != EINTR)
+        if (poll(p, ARRAY_LEN(p), w->until || w->end ? 100 : -1) < 0 && errno != EINTR)
             return NULL;
         if (p[1].revents)
             return NULL;
@@ -105,12 +110,13 @@ start(struct front_watch *w)
 }
 
 struct front_watch *
-front_watch_start(void)
+front_watch_start(bool int_ends)
 {
     struct front_watch *w = xcalloc(1, sizeof *w);
     w->ends[0] = w->ends[1] = w->over_fd = -1;
     pthread_mutex_init(&w->lock, NULL);
     w->signal_fd = front_signals();
+    w->int_ends = int_ends;
     (void)start(w); /* without it the program looks at its signals itself, when it can */
     return w;
 }

@@ -100,7 +100,7 @@ run_print(const struct options *o)
     struct setup s;
     struct buf prompt;
     struct engine *e = NULL;
-    struct front_watch *w = front_watch_start();
+    struct front_watch *w = front_watch_start(true);
     int code = 2;
 
     buf_init(&prompt, STDIN_PROMPT_MAX);
