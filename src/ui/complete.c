@@ -220,7 +220,7 @@ accept(struct complete *c, struct input *in)
     /* a name with blanks stands in quotes, the opening one perhaps typed already */
     bool file = c->kind == COMPLETE_FILE;
     bool quoted = file && in->text.data[c->start - 1] == '"';
-    bool quote = quoted || (file && (strchr(row, ' ') || strchr(row, '\t')));
+    bool quote = quoted || (file && strpbrk(row, " \t\n"));
     buf_addf(&b, "%s%s%s ", quote && !quoted ? "\"" : "", row, quote ? "\"" : "");
     while (in->cursor > c->start)
         (void)input_key(in, YK_BACKSPACE);

@@ -120,6 +120,7 @@ names_with_blanks_stand_in_quotes(void **state)
     (void)state;
     accept_first("see @par", "{\"files\":[\"src/parse.c\"]}", "see @src/parse.c ");
     accept_first("see @no", "{\"files\":[\"my notes.md\"]}", "see @\"my notes.md\" ");
+    accept_first("see @no", "{\"files\":[\"no\\nbreak.md\"]}", "see @\"no\nbreak.md\" ");
     accept_first("see @\"my no", "{\"files\":[\"docs/my notes.md\"]}", "see @\"docs/my notes.md\" ");
     accept_first("@\"par", "{\"files\":[\"src/parse.c\"]}", "@\"src/parse.c\" ");
     type("he said \"hello");
