@@ -359,9 +359,8 @@ say_yes(struct permit *p, const struct op *op, struct ask *a, const struct permi
     }
     if (!is_as_shown(p, a, call) && d->verdict != VERDICT_ALLOW) {
         permit_emit_decided(p, call, a->id, d, "person", false, waited);
-        core_notice(p->core, edited
-                                 ? "the edited call needs an approval of its own"
-                                 : "the working folder changed since it was asked: asking again");
+        if (!edited) /* who changed a call sees it come back */
+            core_notice(p->core, "the working folder changed since it was asked: asking again");
         *ret_ask = park(p, call, d);
         return PERMIT_PARKED;
     }

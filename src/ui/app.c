@@ -233,6 +233,8 @@ next_due(const struct app *a)
         sooner(&at, a->note_until_ms);
     if (wants_focus(a))
         sooner(&at, a->last_key_ms + FOCUS_QUIET_MS);
+    if (approval_holds_until(&a->approval) >= 0)
+        sooner(&at, approval_holds_until(&a->approval));
     if (a->held)
         sooner(&at, a->held_ms + TRUST_HOLD_MS);
     if (a->held_answer)
@@ -268,7 +270,9 @@ take_time(struct app *a, int64_t now)
         a->approval.shown_since_ms = now; /* the guard against a key that was meant elsewhere */
         a->dirty = true;
     }
-    if (a->focus == PANE_APPROVAL && !a->view.n_asks) {
+    if (now >= approval_holds_until(&a->approval))
+        approval_let_go(&a->approval);
+    if (a->focus == PANE_APPROVAL && !a->view.n_asks && approval_holds_until(&a->approval) < 0) {
         a->focus = PANE_PROMPT;
         a->dirty = true;
     }

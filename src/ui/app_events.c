@@ -82,11 +82,16 @@ look(struct app *a, const struct event *ev)
         break;
     case EV_RESULT:
         a->submitted = false;
+        approval_let_go(&a->approval);
         app_queue_clear(a);
         if (strcmp(a->note, INTERRUPTING) == 0)
             a->note_until_ms = 0;
         app_pages_turn_ended(a);
         call(a, "a turn has ended");
+        break;
+    case EV_PERM_DECIDED:
+        if (ev->u.decided.allowed)
+            approval_let_go(&a->approval);
         break;
     case EV_PERM_ASK:
         call(a, "a permission is asked for");

@@ -7,6 +7,7 @@
 #include "ui/keys.h"
 
 #define GUARD_MS 300
+#define EDITED_MS 1000 /* how long the engine may take to judge a changed command */
 
 void
 approval_init(struct approval *a)
@@ -99,7 +100,23 @@ approval_sync(struct approval *a, const struct view *v, int64_t now_ms)
     if (!next && !a->serial)
         return;
     show(a, next);
+    if (next && a->edited_ms)
+        a->note = "a changed command needs a yes of its own";
+    if (next)
+        a->edited_ms = 0;
     a->taken_ms = a->shown_since_ms = now_ms;
+}
+
+int64_t
+approval_holds_until(const struct approval *a)
+{
+    return a->edited_ms ? a->edited_ms + EDITED_MS : -1;
+}
+
+void
+approval_let_go(struct approval *a)
+{
+    a->edited_ms = 0;
 }
 
 bool
@@ -179,7 +196,7 @@ key_reason(struct approval *a, int key, struct str typed)
 }
 
 static struct op *
-key_edit(struct approval *a, const struct ask *ask, int key, struct str typed)
+key_edit(struct approval *a, const struct ask *ask, int key, struct str typed, int64_t now_ms)
 {
     if (key == YK_ENTER) {
         struct str s = buf_str(&a->field.text);
@@ -190,8 +207,10 @@ key_edit(struct approval *a, const struct ask *ask, int key, struct str typed)
         if (str_is(s, ask->ev->u.ask.command))
             return answer(a, PERM_ANSWER_ONCE, NULL, NULL);
         char *input = edited_input(ask, s);
-        if (input)
+        if (input) {
+            a->edited_ms = now_ms;
             return answer(a, PERM_ANSWER_ONCE, NULL, input);
+        }
         a->note = "this input cannot be edited";
         return NULL;
     }
@@ -395,7 +414,7 @@ approval_key(struct approval *a, const struct view *v, int key, struct str typed
                     key == YK_PASTE;
         if (!*ret_used)
             return NULL;
-        return a->typing_reason ? key_reason(a, key, typed) : key_edit(a, ask, key, typed);
+        return a->typing_reason ? key_reason(a, key, typed) : key_edit(a, ask, key, typed, now_ms);
     }
     a->note = NULL;
     *ret_used = true;

@@ -175,6 +175,7 @@ struct approval {
     int page;                /* rows that scroll, at the last drawing */
     uint64_t answered[16];   /* serials answered, the engine's word still to come */
     unsigned n_answered;
+    int64_t edited_ms;       /* a changed command went out, and may come back as a request of its own; 0: none did */
 };
 void approval_init(struct approval *a);
 void approval_release(struct approval *a);
@@ -187,6 +188,9 @@ void approval_draw(struct approval *a, const struct view *v, struct canvas *c, s
 void approval_title(const struct approval *a, const struct view *v, struct buf *out);
 bool approval_full(const struct approval *a); /* the diff or the whole chain is open: it takes the whole screen while it has the focus */
 bool approval_waiting(const struct approval *a, const struct view *v); /* a request is shown and not yet answered */
+/* Until when an empty pane keeps the focus, because a changed command is being judged again; -1: nothing is on its way. */
+int64_t approval_holds_until(const struct approval *a);
+void approval_let_go(struct approval *a); /* the changed command runs, or the turn is over */
 /* A key (see ui/keys.h) for the pane; `typed`: the text of a paste. Returns an op to post, or NULL; *ret_used says whether
  * the key was taken (Esc is, only while it closes something inside the pane). */
 struct op *approval_key(struct approval *a, const struct view *v, int key, struct str typed, int64_t now_ms,

@@ -137,6 +137,77 @@ told(void)
     return engine.told->kind;
 }
 
+/* An event as the engine gives it, seen by the whole screen. */
+static void
+take(const char *json)
+{
+    struct err err;
+    struct event *e = event_read(str_from(json), &err);
+    if (!e)
+        fail_msg("%s: %s", json, err.text);
+    app_take(&a, e);
+}
+
+/* `e`, another command, Enter; the engine says that this is no approval. */
+static void
+edit(void)
+{
+    ask(NULL);
+    press("e");
+    press("x");
+    press("enter");
+    assert_int_equal(told(), OP_PERM_ANSWER);
+    assert_non_null(engine.told->perm.edited_input);
+    take("{\"event\":\"perm_decided\",\"ask_id\":7,\"tool_use_id\":\"t7\",\"tool\":\"Bash\","
+                          "\"who\":\"person\",\"allowed\":false}");
+    assert_int_equal(a.view.n_asks, 0);
+}
+
+static void
+an_edited_command_that_is_asked_again_keeps_the_focus(void **state)
+{
+    (void)state;
+    edit();
+    later(100);
+    assert_int_equal(a.focus, PANE_APPROVAL);
+    press("y"); /* too early for anything, and no word of a prompt */
+    apply(&a.view,
+          "{\"event\":\"perm_ask\",\"id\":8,\"tool_use_id\":\"t7\",\"tool\":\"Bash\",\"command\":\"makex\","
+          "\"input\":\"{\\\"command\\\":\\\"makex\\\"}\"}");
+    draw();
+    assert_int_equal(a.focus, PANE_APPROVAL);
+    assert_true(input_empty(&a.input));
+    assert_int_equal(engine.told->perm.ask_id, 7);
+    press("y"); /* within the guard */
+    assert_int_equal(engine.told->perm.ask_id, 7);
+    later(400);
+    press("y");
+    assert_int_equal(engine.told->perm.ask_id, 8);
+    assert_int_equal(engine.told->perm.answer, PERM_ANSWER_ONCE);
+}
+
+static void
+an_edited_command_that_runs_gives_the_focus_back(void **state)
+{
+    (void)state;
+    edit();
+    take("{\"event\":\"perm_decided\",\"ask_id\":0,\"tool_use_id\":\"t7\",\"tool\":\"Bash\","
+                          "\"who\":\"chain\",\"allowed\":true}");
+    draw();
+    assert_int_equal(a.focus, PANE_PROMPT);
+}
+
+static void
+an_edited_command_that_never_comes_back_gives_the_focus_back(void **state)
+{
+    (void)state;
+    edit();
+    later(999);
+    assert_int_equal(a.focus, PANE_APPROVAL);
+    later(1);
+    assert_int_equal(a.focus, PANE_PROMPT);
+}
+
 /* ---- what holds anywhere ---- */
 
 static void
@@ -384,6 +455,9 @@ main(void)
         cmocka_unit_test_setup_teardown(the_permission_keys_can_be_changed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_word_is_no_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(a_lone_letter_is_an_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_edited_command_that_is_asked_again_keeps_the_focus, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_edited_command_that_runs_gives_the_focus_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_edited_command_that_never_comes_back_gives_the_focus_back, setup, teardown),
         cmocka_unit_test_setup_teardown(twice_the_same_letter_is_an_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(the_wheel_scrolls_what_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_field_holds_text_alone, setup, teardown),
