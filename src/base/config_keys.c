@@ -1,10 +1,11 @@
 /* The keys that are known and what they must be. A value of the wrong type is a problem that is named, for a
  * deny rule that is silently no rule is the worst kind. A key that is missing here still works: it is only noted. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/config_impl.h"
 
-enum { UNKNOWN_MAX = 100 }; /* noted of one file */
+enum { UNKNOWN_MAX = 100 /* noted of one file */, NAME_MAX_ = 32, NEAR = 2 };
 enum kind {
     STR_ = 1,
     INT_ = 2,
@@ -228,21 +229,100 @@ is_known(const char *name)
     return false;
 }
 
+/* How many letters to change, add, drop or swap with their neighbour; past NAME_MAX_ letters: far. */
+static size_t
+distance(struct str a, struct str b)
+{
+    size_t rows[3][NAME_MAX_ + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+    if (a.len > NAME_MAX_ || b.len > NAME_MAX_)
+        return NAME_MAX_;
+    for (size_t k = 0; k <= b.len; k++)
+        last[k] = before[k] = k;
+    for (size_t i = 1; i <= a.len; i++) {
+        row[0] = i;
+        for (size_t k = 1; k <= b.len; k++) {
+            size_t best = last[k - 1] + (a.ptr[i - 1] != b.ptr[k - 1]);
+            best = last[k] + 1 < best ? last[k] + 1 : best;
+            best = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
+            bool swapped = i > 1 && k > 1 && a.ptr[i - 1] == b.ptr[k - 2] &&
+                           a.ptr[i - 2] == b.ptr[k - 1] && a.ptr[i - 1] != b.ptr[k - 1];
+            row[k] = swapped && before[k - 2] + 1 < best ? before[k - 2] + 1 : best;
+        }
+        size_t *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[b.len];
+}
+
+/* The known key right below `parent` ("permissions.", "") that was perhaps meant; NULL: none is near. */
+static const char *
+nearest(const char *parent, const char *name)
+{
+    const char *best = NULL;
+    size_t least = NEAR + 1, n = strlen(parent);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        const char *key = keys[i].path + n;
+        if (strncmp(keys[i].path, parent, n) != 0 || strchr(key, '.'))
+            continue;
+        size_t d = distance(str_from(name), str_from(key));
+        if (d < least && d < strlen(key)) {
+            least = d;
+            best = key;
+        }
+    }
+    return best;
+}
+
+/* No rule below a name that is not known counts, so it is no mere note. */
+static void
+check_permissions(struct config *c, size_t i)
+{
+    struct str text = buf_str(&c->files[i].text);
+    size_t noted = 0;
+    for (const struct cJSON *m = json_first(json_at(c->files[i].tree, "permissions")); m;
+         m = json_next(m)) {
+        const char *name = json_key(m);
+        char *path = xasprintf("permissions.%s", name ? name : "");
+        if (name && !is_known(path) && noted++ < UNKNOWN_MAX) {
+            const char *meant = nearest("permissions.", name);
+            size_t at =
+                config_find_member(text, config_find_path(text, "permissions"), str_from(name));
+            config_note(&c->problems, c->sources[i].file, line_at(text, at),
+                        "'permissions.%.200s' is not known and has no effect%s%s%s", name,
+                        meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+        }
+        free(path);
+    }
+}
+
+static void
+note_unknown(struct config *c, size_t i, const char *name)
+{
+    struct str text = buf_str(&c->files[i].text);
+    int line = line_at(text, config_find_member(text, config_find_path(text, ""), str_from(name)));
+    const char *meant = nearest("", name);
+    if (meant && strcmp(meant, "permissions") == 0)
+        config_note(&c->problems, c->sources[i].file, line,
+                    "'%.200s' is not known and has no effect; did you mean 'permissions'?", name);
+    else
+        config_note(&c->unknown, c->sources[i].file, line,
+                    "'%.200s' is not known here; it is kept, without effect", name);
+}
+
 void
 config_check_keys(struct config *c, size_t i)
 {
-    struct str text = buf_str(&c->files[i].text);
     size_t noted = 0;
     for (size_t k = 0; k < ARRAY_LEN(keys); k++)
         check_type(c, i, &keys[k]);
     for (size_t k = 0; k < ARRAY_LEN(choices); k++)
         check_choice(c, i, k);
+    check_permissions(c, i);
     for (const struct cJSON *m = json_first(c->files[i].tree); m; m = json_next(m)) {
         const char *name = json_key(m);
         if (name && !is_known(name) && noted++ < UNKNOWN_MAX)
-            config_note(
-                &c->unknown, c->sources[i].file,
-                line_at(text, config_find_member(text, config_find_path(text, ""), str_from(name))),
-                "'%.200s' is not known here; it is kept, without effect", name);
+            note_unknown(c, i, name);
     }
 }

@@ -214,6 +214,30 @@ wrong_types_and_unknown_keys_are_told(void **state)
     assert_non_null(strstr(p[0].text, "inventedKey"));
 }
 
+/* A list of deny rules under a name that is nearly right would be no rule at all. */
+static void
+a_misspelt_permissions_key_is_told(void **state)
+{
+    struct fixture *f = *state;
+    const struct config_problem *p;
+    temp_file_write(f->dir, "home/.config/yare/settings.json",
+                    "{\"permissions\": {\n \"dney\": [\"Read(.env)\"],\n \"Allow\": [],\n"
+                    " \"forbidden\": [],\n \"deny\": [\"Read(x)\"]\n},\n\"permisions\": {}}");
+    const struct config *c = load(f);
+    assert_int_equal(config_problems(c, &p), 4);
+    assert_string_equal(
+        p[0].text, "'permissions.dney' is not known and has no effect; did you mean 'deny'?");
+    assert_true(str_ends(str_from(p[0].file), ".config/yare/settings.json"));
+    assert_int_equal(p[0].line, 2);
+    assert_non_null(strstr(p[1].text, "did you mean 'allow'?"));
+    assert_int_equal(p[1].line, 3);
+    assert_string_equal(p[2].text, "'permissions.forbidden' is not known and has no effect");
+    assert_string_equal(p[3].text,
+                        "'permisions' is not known and has no effect; did you mean 'permissions'?");
+    assert_int_equal(p[3].line, 7);
+    assert_int_equal(config_unknown(c, &p), 0);
+}
+
 /* A word of the screen's settings that means nothing; the longer names of other tools' themes do. */
 static void
 words_that_mean_nothing_are_told(void **state)
@@ -542,6 +566,7 @@ main(void)
         CASE(inline_settings_and_missing_file),
         CASE(broken_files_are_named_with_their_line),
         CASE(wrong_types_and_unknown_keys_are_told),
+        CASE(a_misspelt_permissions_key_is_told),
         CASE(words_that_mean_nothing_are_told),
         CASE(some_lists_replace),
         CASE(moved_claude_folder_and_home_as_project),
