@@ -11,6 +11,7 @@
 #include "tools/builtin.h"
 #include "tools/missing.h"
 #include "tools/name_filter.h"
+#include "tools/readable.h"
 
 enum { SHOWN_MAX = 100 };
 
@@ -25,10 +26,17 @@ struct newest {
     size_t n;
 };
 
+struct wanted {
+    struct name_filter names;
+    struct readable readable;
+};
+
 static bool
 want(void *user, struct str rel)
 {
-    return name_filter_match(user, rel);
+    struct wanted *w = user;
+
+    return name_filter_match(&w->names, rel) && readable_below(&w->readable, rel);
 }
 
 static void
@@ -66,7 +74,8 @@ list_newest(const struct file_tree *t, const char *cwd, struct tool_result *ret,
 }
 
 static void
-write_result(const struct file_tree *t, const char *cwd, int64_t ms, struct tool_result *ret)
+write_result(const struct file_tree *t, const char *cwd, int64_t ms, struct readable *readable,
+             struct tool_result *ret)
 {
     size_t n = t ? file_tree_count(t) : 0, shown = n < SHOWN_MAX ? n : SHOWN_MAX;
     bool complete = !t || file_tree_complete(t);
@@ -93,6 +102,7 @@ write_result(const struct file_tree *t, const char *cwd, int64_t ms, struct tool
                  "specific path "
                  "or pattern.)",
                  shown, complete ? "" : "more than ", n);
+    readable_tell(readable, &ret->text);
     snprintf(ret->summary, sizeof ret->summary, "%zu%s file%s", n, complete ? "" : "+",
              n == 1 ? "" : "s");
 }
@@ -139,23 +149,23 @@ stays_below(const char *root, const char *base)
 
 /* NULL and no error text: there is no such folder. */
 static struct file_tree *
-read_tree(struct tool_ctx *ctx, const char *root, struct str pattern, struct err *err)
+read_tree(struct tool_ctx *ctx, const char *root, struct wanted *wanted, struct str pattern,
+          struct err *err)
 {
-    struct name_filter filter = {.n = 0};
     struct file_tree *t = NULL;
 
     err_clear(err);
-    if (name_filter_add(&filter, pattern, err) && fs_is_dir(root)) {
+    readable_init(&wanted->readable, ctx, root);
+    if (name_filter_add(&wanted->names, pattern, err) && fs_is_dir(root)) {
         t = file_tree_read(&(struct file_tree_options){.root = root,
                                                        .no_ignore = env_no_ignore(),
                                                        .want_mtime = true,
                                                        .cancel = ctx->cancel,
                                                        .want = want,
-                                                       .user = &filter});
+                                                       .user = wanted});
         if (!t)
             err_set(err, ERR_CANCELLED, "the search was interrupted");
     }
-    name_filter_release(&filter);
     return t;
 }
 
@@ -164,6 +174,7 @@ search(struct tool_ctx *ctx, const char *base, struct str pattern, struct tool_r
 {
     int64_t start = clock_mono_ms();
     struct str rest = pattern;
+    struct wanted wanted = {.names.n = 0};
     struct file_tree *t = NULL;
     struct err err;
     char *root = split_pattern(&rest, base);
@@ -175,11 +186,13 @@ search(struct tool_ctx *ctx, const char *base, struct str pattern, struct tool_r
         tool_result_fail(ret,
                          "Glob: the pattern leads out of %s; give the folder %s as 'path' instead",
                          base, root);
-    else if (!(t = read_tree(ctx, root, str_from(anchored), &err)) && err.text[0])
+    else if (!(t = read_tree(ctx, root, &wanted, str_from(anchored), &err)) && err.text[0])
         tool_result_fail(ret, "Glob: %s", err.text);
     else
-        write_result(t, ctx->cwd, clock_mono_ms() - start, ret);
+        write_result(t, ctx->cwd, clock_mono_ms() - start, &wanted.readable, ret);
     file_tree_free(t);
+    name_filter_release(&wanted.names);
+    readable_release(&wanted.readable);
     free(anchored);
     free(root);
 }

@@ -9,6 +9,7 @@
 #include "tools/grep_run.h"
 #include "tools/grep_types.h"
 #include "tools/missing.h"
+#include "tools/readable.h"
 
 enum { DEFAULT_LIMIT = 250, CONTEXT_MAX = 1000, TOO_HARD_NAMED = 3, OUTPUT_MAX = 4 << 20 };
 
@@ -27,6 +28,7 @@ struct grep {
     struct file_list found; /* files mode */
     struct buf too_hard;
     size_t n_too_hard;
+    struct readable readable;
 };
 
 bool
@@ -282,10 +284,12 @@ write_result(struct grep *g)
     if (!g->complete)
         buf_adds(&g->ret->text,
                  "\n\n[There are more files than are searched: give a 'path' below.]");
+    readable_tell(&g->readable, &g->ret->text);
 }
 
+/* named: root as the call names it, where root is what that leads to. */
 static void
-search(struct grep *g, const char *root, bool is_file)
+search(struct grep *g, const char *root, const char *named, bool is_file)
 {
     struct grep_run run = {
         .root = root,
@@ -293,6 +297,7 @@ search(struct grep *g, const char *root, bool is_file)
         .is_file = is_file,
         .names = g->names.n ? &g->names : NULL,
         .types = g->types.n ? &g->types : NULL,
+        .readable = &g->readable,
         .options = &g->options,
         .cancel = g->ctx->cancel,
         .take = take,
@@ -300,6 +305,7 @@ search(struct grep *g, const char *root, bool is_file)
     };
 
     g->options.show_name = !is_file;
+    readable_init(&g->readable, g->ctx, named);
     if (grep_run(&run, &g->complete))
         write_result(g);
     else
@@ -322,6 +328,7 @@ grep_release(struct grep *g)
     name_filter_release(&g->names);
     name_filter_release(&g->types);
     file_list_release(&g->found);
+    readable_release(&g->readable);
 }
 
 void
@@ -344,11 +351,11 @@ tool_grep_run(struct tool_ctx *ctx, const struct cJSON *input, struct tool_resul
     else if (!fs_exists(root))
         tool_fail_missing(ctx, ret, root);
     else if (fs_is_dir(root))
-        search(&g, root, false);
+        search(&g, root, root, false);
     else if (!(resolved = fs_resolve(root, &err)))
         tool_result_fail(ret, "Grep: %s", err.text);
     else
-        search(&g, resolved, true);
+        search(&g, resolved, root, true);
     grep_pattern_free(pattern);
     grep_release(&g);
     free(resolved);

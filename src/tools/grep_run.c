@@ -8,6 +8,7 @@
 
 #include "base/file_tree.h"
 #include "tools/args.h"
+#include "tools/readable.h"
 
 /* CHUNK files are taken up at a time; RING chunks or HELD_MAX bytes of lines may wait for the ones before them. */
 enum { CHUNK = 16, RING = 64, HELD_MAX = 4 << 20, THREADS_MAX = 8, ALONE = CHUNK };
@@ -47,7 +48,8 @@ want(void *user, struct str rel)
     const struct grep_run *r = user;
 
     return (!r->names || name_filter_match(r->names, rel)) &&
-           (!r->types || name_filter_match(r->types, rel));
+           (!r->types || name_filter_match(r->types, rel)) &&
+           (!r->readable || readable_below(r->readable, rel));
 }
 
 static const char *
@@ -232,6 +234,8 @@ search_alone(const struct grep_run *r)
     const struct grep_target t = {
         .dir_fd = AT_FDCWD, .name = r->root, .shown = shown_alone, .user = (void *)r};
 
+    if (r->readable && !readable_below(r->readable, STR("")))
+        return;
     grep_worker_init(&w, r->options);
     grep_file(&w, &t, &hits);
     if ((hits.matches || hits.too_hard) && cancel_fired(r->cancel) == CANCEL_NONE)

@@ -12,6 +12,7 @@ struct grep_run {
     const char *cwd;
     bool is_file;
     const struct name_filter *names, *types; /* both must match; may be NULL */
+    struct readable *readable;               /* what is not is never opened; NULL: all is */
     const struct grep_options *options;
     struct cancel *cancel;
     /* False: enough. hits belong to the run. Never called twice at a time, but from any of the run's threads. */

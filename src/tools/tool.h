@@ -33,6 +33,10 @@ struct tool_ctx {
     /* Reads a session variable; NULL: not set. The string is yours. May be NULL. */
     char *(*get_variable)(void *user, const char *name);
     const struct tool_host *host; /* what only the floor above can do; may be NULL */
+    /* May a search show what this file holds, or its name? path is absolute; callable from any thread. NULL: all of them. Grep and Glob
+     * ask for each file before it is opened or listed (tools/readable.h), and leave the others out. */
+    bool (*may_read)(void *user, const char *path);
+    const char *kept_by; /* what a file is left out by: "a deny rule"; NULL: that */
 };
 
 /* What only the floor above can do, handed down as function pointers. */

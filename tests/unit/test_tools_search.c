@@ -336,16 +336,130 @@ test_grep_many(void **state)
     bench_release(&b);
 }
 
+/* ---- what the rules keep back ---- */
+
+/* Stands for rules about ".env" and "vault/". */
+static bool
+may_read(void *user, const char *path)
+{
+    (void)user;
+    return path[0] == '/' && !str_ends(str_from(path), "/.env") && !strstr(path, "/vault/");
+}
+
+static void
+put_secrets(struct bench *b)
+{
+    bench_init(b);
+    b->ctx.may_read = may_read;
+    bench_put(b, "a.txt", STR("KEY=open\n"));
+    bench_put(b, ".env", STR("KEY=hidden\n"));
+    bench_put(b, "sub/.env", STR("KEY=hidden\n"));
+    bench_put(b, "vault/deep/b.txt", STR("KEY=hidden\n"));
+}
+
+static void
+put_link(struct bench *b, const char *name, const char *target)
+{
+    char *link = bench_path(b, name);
+    assert_int_equal(symlink(target, link), 0);
+    free(link);
+}
+
+static void
+test_grep_leaves_out_what_may_not_be_read(void **state)
+{
+    (void)state;
+    struct bench b;
+
+    put_secrets(&b);
+    assert_string_equal(bench_run(&b, "Grep", "{'pattern':'KEY','output_mode':'content'}"),
+                        "a.txt:1:KEY=open\n\n[3 files left out by a deny rule]");
+    assert_false(b.r.is_error);
+    assert_string_equal(b.r.summary, "1 match in 1 file");
+    assert_string_equal(bench_run(&b, "Grep", "{'pattern':'KEY'}"),
+                        "Found 1 file\na.txt\n\n[3 files left out by a deny rule]");
+    assert_string_equal(
+        bench_run(&b, "Grep", "{'pattern':'hidden','path':'sub','output_mode':'count'}"),
+        "No matches found\n\n[1 file left out by a deny rule]");
+    /* what a filter leaves out anyway is no news */
+    assert_string_equal(bench_run(&b, "Grep", "{'pattern':'KEY','glob':'a.*'}"),
+                        "Found 1 file\na.txt");
+    b.ctx.kept_by = "a deny or ask rule";
+    assert_has(bench_run(&b, "Grep", "{'pattern':'KEY'}"),
+               "[3 files left out by a deny or ask rule]");
+    b.ctx.may_read = NULL;
+    assert_has(bench_run(&b, "Grep", "{'pattern':'KEY'}"), "Found 4 files");
+    bench_release(&b);
+}
+
+static void
+test_grep_knows_a_hidden_file_by_every_path(void **state)
+{
+    (void)state;
+    struct bench b;
+    static const char *const paths[] = {".env", "sub/.env", "innocent", "sub/../.env",
+                                        "folder/deep/b.txt"};
+
+    put_secrets(&b);
+    put_link(&b, "innocent", ".env");
+    put_link(&b, "folder", "vault");
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        assert_string_equal(bench_run(&b, "Grep",
+                                      "{'pattern':'KEY','path':'%s','output_mode':'content'}",
+                                      paths[i]),
+                            "No matches found\n\n[1 file left out by a deny rule]");
+    assert_string_equal(bench_run(&b, "Grep", "{'pattern':'KEY','path':'folder'}"),
+                        "No files found\n\n[1 file left out by a deny rule]");
+    /* a link's own name counts as well: the folder it stands in is no cover */
+    put_link(&b, "sub/vault", "..");
+    assert_string_equal(bench_run(&b, "Grep", "{'pattern':'open','path':'sub/vault/a.txt'}"),
+                        "No files found\n\n[1 file left out by a deny rule]");
+    bench_release(&b);
+}
+
+static void
+test_glob_lists_no_name_that_may_not_be_read(void **state)
+{
+    (void)state;
+    struct bench b;
+
+    put_secrets(&b);
+    put_link(&b, "innocent", "vault/deep/b.txt");
+    put_link(&b, "folder", "vault");
+    put_link(&b, "nowhere", "gone");
+    const char *text = bench_run(&b, "Glob", "{'pattern':'**/*'}");
+    assert_has(text, "a.txt");
+    assert_has(text, "nowhere");
+    assert_has(text, "\n\n[4 files left out by a deny rule]");
+    if (strstr(text, ".env") || strstr(text, "b.txt") || strstr(text, "innocent"))
+        fail_msg("%s", text);
+    assert_string_equal(bench_run(&b, "Glob", "{'pattern':'*','path':'folder'}"),
+                        "No files found\n\n[1 file left out by a deny rule]");
+    assert_string_equal(bench_run(&b, "Glob", "{'pattern':'vault/deep/*'}"),
+                        "No files found\n\n[1 file left out by a deny rule]");
+    assert_string_equal(bench_run(&b, "Glob", "{'pattern':'a.*'}"), "a.txt");
+    bench_release(&b);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_glob),          cmocka_unit_test(test_glob_cap),
-        cmocka_unit_test(test_grep_modes),    cmocka_unit_test(test_grep_context),
-        cmocka_unit_test(test_grep_paging),   cmocka_unit_test(test_grep_patterns),
-        cmocka_unit_test(test_grep_errors),   cmocka_unit_test(test_grep_literal),
-        cmocka_unit_test(test_grep_too_hard), cmocka_unit_test(test_grep_link_and_special),
-        cmocka_unit_test(test_cancel),        cmocka_unit_test(test_grep_many),
+        cmocka_unit_test(test_glob),
+        cmocka_unit_test(test_glob_cap),
+        cmocka_unit_test(test_grep_modes),
+        cmocka_unit_test(test_grep_context),
+        cmocka_unit_test(test_grep_paging),
+        cmocka_unit_test(test_grep_patterns),
+        cmocka_unit_test(test_grep_errors),
+        cmocka_unit_test(test_grep_literal),
+        cmocka_unit_test(test_grep_too_hard),
+        cmocka_unit_test(test_grep_link_and_special),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_grep_many),
+        cmocka_unit_test(test_grep_leaves_out_what_may_not_be_read),
+        cmocka_unit_test(test_grep_knows_a_hidden_file_by_every_path),
+        cmocka_unit_test(test_glob_lists_no_name_that_may_not_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
