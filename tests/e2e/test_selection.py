@@ -37,9 +37,9 @@ def copied(s):
     return text
 
 
-def marked(s):
-    """Cells in reverse or on a background: what is selected is to be seen."""
-    return len(re.findall(r"\x1b\[[\d;]*(?:7|48;[\d;]+|4[0-7]|10[0-7])m", s.tmux("capture-pane", "-e", "-p")))
+def is_marked(s):
+    """What is selected is to be seen: there is reverse text."""
+    return re.search(r"\x1b\[(?:[\d;]*;)?7(?:;[\d;]*)?m", s.tmux("capture-pane", "-e", "-p"))
 
 
 def started(w, width, height):
@@ -50,6 +50,7 @@ def started(w, width, height):
     s.wait_for("ctx|default")
     s.say("go")
     s.wait_for(r"The end\.")
+    s.wait_gone("[\u2801-\u28ff] \\d+s")  # the turn is over
     return server, s
 
 
@@ -60,9 +61,10 @@ def a_drag_takes_what_was_written_and_leaves_the_clipboard_alone():
         rows = s.text().split("\n")
         first = next(y for y, row in enumerate(rows) if "A paragraph" in row)
         last = next(y for y, row in enumerate(rows) if "The end." in row)
-        left, before = rows[first].index("A paragraph"), marked(s)
+        check(not is_marked(s), "something is selected already:\n" + s.text())
+        left = rows[first].index("A paragraph")
         drag(s, left, first, width - 2, last)  # over the border and whatever stands to the right of it
-        wait_until(lambda: marked(s) > before, lambda: "the selection to be seen:\n" + s.text())
+        wait_until(lambda: is_marked(s), lambda: "the selection to be seen:\n" + s.text())
         check(not buffers(s), "a drag wrote the clipboard")
         s.type("y")
         text = copied(s)

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
-"""Waiting, seen on the screen: a limit the server names is counted down and can be left, a suspended yare takes its stream up again,
-and keys whose bytes come apart are keys."""
-import os
-
+"""Waiting, seen on the screen: a limit the server names is counted down and can be left, and a suspended yare takes its stream up
+again."""
 from harness import Screen, Server, World, YARE, check, main, wait_until
-from terminal import Terminal
 
 LATER = {"status": 429, "headers": {"retry-after": "50"},
          "body": {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down please"}}}
@@ -56,25 +53,4 @@ def suspended_in_the_middle_of_an_answer():
     w.close()
 
 
-def bytes_of_a_key_that_come_apart():
-    """40 ms between them, as over a slow line: no arrow and no Alt+key is read as Esc."""
-    w = World()
-    server = Server(w, {"responses": [[{"text": "start "}, {"delay_ms": 60000}, {"text": "end"}]]})
-    t = Terminal(w, server.env, ())
-    t.wait_for(rb"ctx")
-    t.write(b"go\r")
-    t.wait_for(rb"start")
-    for key in (b"\x1b[A", b"\x1b[1;5D", b"\x1b\r", b"\x1bb"):
-        for byte in key:
-            os.write(t.master, bytes([byte]))
-            t.take(0.04)
-    t.take(0.3)
-    check(b"interrupting" not in t.out, "a part of a key was read as Esc")
-    t.write(b"\x1b")
-    t.wait_for(rb"interrupting")
-    t.close()
-    server.close()
-    w.close()
-
-
-main(a_limit_is_counted_down_and_can_be_left, suspended_in_the_middle_of_an_answer, bytes_of_a_key_that_come_apart)
+main(a_limit_is_counted_down_and_can_be_left, suspended_in_the_middle_of_an_answer)
