@@ -1,5 +1,5 @@
 /* Random jobs under random trouble: interrupts, denials, failing calls, broken streams, calls under an id used before, crashes that
- * tear the journal. Whatever came, each request is legal, and each call ran once at most. YARE_STORM_RUNS (default 150) runs from
+ * tear the journal. Whatever came, each request is legal, and each call ran once at most. YARE_STORM_RUNS (default 40) runs from
  * YARE_STORM_SEED (default 1) on; one that fails names its seed. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -298,7 +298,7 @@ static void
 test_storms_leave_legal_requests(void **state)
 {
     (void)state;
-    uint64_t first = number("YARE_STORM_SEED", 1), n = number("YARE_STORM_RUNS", 150);
+    uint64_t first = number("YARE_STORM_SEED", 1), n = number("YARE_STORM_RUNS", 40);
     for (uint64_t seed = first; seed < first + n; seed++) {
         fprintf(stderr, "\rseed %llu ", (unsigned long long)seed);
         one(seed);
