@@ -381,6 +381,7 @@ executor_answer(struct executor *x, const struct op *op)
     uint64_t ask_id = 0;
     buf_init(&reason, BUF_MAX);
     enum permit_verdict v = permit_answer(x->core->permit, op, &pc, edited, &reason, &ask_id);
+    c->yes = v == PERMIT_ALLOW;
     call_settle(x, c, v, buf_str(&reason), ask_id);
     buf_release(&reason);
     if (op->perm.answer == PERM_ANSWER_ALWAYS)

@@ -10,6 +10,7 @@
 #include "base/record.h"
 #include "engine/query_log.h"
 #include "engine/tasks.h"
+#include "perm/read_filter.h"
 
 #define SHOWN_MAX ((size_t)64 << 10)
 
@@ -311,6 +312,25 @@ own(struct job *j, size_t i, const char *s)
     return j->strings[i] = xstrdup(s);
 }
 
+static bool
+may_read(void *user, const char *path)
+{
+    const struct job *j = user;
+    return read_filter_allows(j->filter, path);
+}
+
+/* The rules as they are when the search begins. Who said yes to this very call lifted the ask rules from it. */
+static void
+set_filter(struct executor *x, const struct call *c, struct job *j)
+{
+    j->filter = read_filter_new(permit_rules(x->core->permit), j->ctx.root, j->ctx.cwd, j->ctx.home,
+                                !c->yes);
+    if (!j->filter)
+        return;
+    j->ctx.may_read = may_read;
+    j->ctx.kept_by = read_filter_told(j->filter);
+}
+
 static struct job *
 make_job(struct executor *x, struct call *c)
 {
@@ -339,6 +359,7 @@ make_job(struct executor *x, struct call *c)
         .user = j,
         .host = core->seams.tool_host,
     };
+    set_filter(x, c, j);
     return j;
 }
 

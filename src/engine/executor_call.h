@@ -14,6 +14,7 @@ struct call {
     enum tool_state state;
     bool approved;     /* the person said yes to exactly this input */
     bool edited;       /* ... after changing it */
+    bool yes;          /* a person was asked and said it */
     bool safe;         /* may overlap; valid for cwd generation safe_gen */
     uint64_t safe_gen; /* 0: not judged yet */
     uint64_t ask_id;   /* while ASKING */

@@ -21,8 +21,9 @@ struct job {
     char *input;         /* raw JSON; parsed on the worker */
     struct tool_ctx ctx; /* its strings and token are owned by the job (strings[], cancel) */
     char *strings[6];
-    struct queue *out;   /* for progress; borrowed, outlives the pool's threads */
-    struct store *store; /* for variables; borrowed, may be NULL */
+    struct read_filter *filter; /* ctx.may_read; NULL: no rule */
+    struct queue *out;          /* for progress; borrowed, outlives the pool's threads */
+    struct store *store;        /* for variables; borrowed, may be NULL */
     struct tool_result result;
     int64_t started_ms, ended_ms; /* monotonic */
     int64_t place;                /* event.place of its call */

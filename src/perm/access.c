@@ -48,6 +48,37 @@ cover_how(const struct access *a)
 
 /* ---- rules ---- */
 
+static const struct perm_rule *
+overlap(const struct chain *c, const struct rule_filter *list, const struct access *a,
+        const struct path_names *n)
+{
+    const struct perm_rule *r = NULL;
+    for (size_t i = 0; i < n->n && !r; i++)
+        r = rules_overlap_path(c->req->rules, list, rule_tool(a), n->v[i], kinds[a->kind].tree,
+                               &c->anchor);
+    return r;
+}
+
+/* What the operand itself is not, but may reach. A tool that leaves such files out itself need not ask. */
+static void
+judge_reach(struct chain *c, const struct access *a, const struct path_names *n)
+{
+    const struct perm_rule *deny = overlap(c, &c->deny, a, n), *ask = overlap(c, &c->ask, a, n);
+    if (!a->filters) {
+        if (deny || ask)
+            chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, deny ? deny : ask, a->shown,
+                      "it %s '%s', which can reach what the rule names", kinds[a->kind].verb,
+                      a->shown);
+        return;
+    }
+    if (deny)
+        chain_add(c, "rules", VERDICT_NONE, FORCE_PLAIN, deny, a->shown,
+                  "what the rule names is left out of the search");
+    if (ask)
+        chain_add(c, "rules", VERDICT_NONE, FORCE_PLAIN, ask, a->shown,
+                  "what the rule names is left out, unless a person says yes to this call");
+}
+
 /* False: denied, nothing more to say. */
 static bool
 judge_rules(struct chain *c, const struct access *a, const struct path_names *n)
@@ -68,19 +99,8 @@ judge_rules(struct chain *c, const struct access *a, const struct path_names *n)
     if (r)
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, a->shown, "an ask rule names '%s'",
                   n->v[0]);
-    bool tree = kinds[a->kind].tree;
-    if (!a->glob && !tree)
-        return true;
-    for (size_t i = 0; i < n->n; i++) {
-        r = rules_overlap_path(rs, &c->deny, rule_tool(a), n->v[i], tree, &c->anchor);
-        if (!r)
-            r = rules_overlap_path(rs, &c->ask, rule_tool(a), n->v[i], tree, &c->anchor);
-        if (!r)
-            continue;
-        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, a->shown,
-                  "it %s '%s', which can reach what the rule names", kinds[a->kind].verb, a->shown);
-        break;
-    }
+    if (a->glob || kinds[a->kind].tree)
+        judge_reach(c, a, n);
     return true;
 }
 

@@ -51,6 +51,7 @@ struct access {
     bool glob, redirect;
     bool by_name; /* a removal below path, of what has certain names */
     bool cd;      /* a change of folder: Cd rules speak of it too */
+    bool filters; /* the tool itself leaves out what deny and ask rules name below path */
     const struct cover
         *cover; /* of the command whose argument it is, or NULL: a tool's own access */
     const struct perm_rule *tool_rule; /* an allow rule for the bare tool, or NULL */

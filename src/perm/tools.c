@@ -11,8 +11,9 @@
 static const struct row {
     const char *tool;
     enum tool_kind kind;
-    const char *path;    /* the input's field that names the file or folder */
-    bool optional, tree; /* the field may be missing; everything below is read */
+    const char *path; /* the input's field that names the file or folder */
+    /* the field may be missing; everything below is read, but for what rules keep back: it filters that itself */
+    bool optional, tree;
 } rows[] = {
     {"Bash", TOOL_KIND_SHELL, NULL, false, false},
     {"Read", TOOL_KIND_READ, "file_path", false, false},
@@ -118,7 +119,10 @@ judge_tool_file(struct chain *c, const struct row *row, const struct perm_rule *
 {
     struct str path = json_str(c->req->input, row->path);
     bool edit = row->kind == TOOL_KIND_EDIT;
-    struct access a = {.kind = edit ? EFFECT_WRITE : row->tree ? EFFECT_READ_TREE : EFFECT_READ};
+    struct access a = {.kind = edit        ? EFFECT_WRITE
+                               : row->tree ? EFFECT_READ_TREE
+                                           : EFFECT_READ,
+                       .filters = row->tree};
     bool wrong_type = json_at(c->req->input, row->path) && !path.ptr;
     if (!path.len && (!row->optional || wrong_type)) {
         chain_add(c, "L1", VERDICT_DENY, FORCE_HARD, NULL, NULL, "the input of %s lacks '%s'",

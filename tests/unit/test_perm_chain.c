@@ -4,6 +4,7 @@
 #include "unit/perm_world.h"
 
 #include "perm/chain.h"
+#include "perm/read_filter.h"
 
 static char *world, *proj, *home;
 
@@ -537,6 +538,105 @@ test_joining_never_loosens(void **state)
     }
 }
 
+/* ---- searches leave out themselves what rules keep back ---- */
+
+static enum verdict
+decide_search(const char *tool, const char *json, const struct perm_rules *rules, char **ret_why)
+{
+    struct decision d;
+    struct err err;
+    struct cJSON *input = json_parse(str_from(json), &err);
+    struct perm_request req = request(tool, input, rules);
+    perm_chain_check(&req, &d);
+    struct buf why;
+    buf_init(&why, BUF_MAX);
+    for (size_t i = 0; i < d.n_findings; i++)
+        buf_addf(&why, "%s\n", d.findings[i].reason);
+    *ret_why = buf_take(&why);
+    enum verdict v = d.verdict;
+    decision_release(&d);
+    json_free(input);
+    return v;
+}
+
+static void
+test_searches_filter_and_need_not_ask(void **state)
+{
+    (void)state;
+    static const struct {
+        enum verdict list;
+        const char *rule, *tool, *json;
+        enum verdict want;
+        const char *why;
+    } cases[] = {
+        {VERDICT_DENY, "Read(.env)", "Grep", "{\"pattern\":\"x\"}", VERDICT_ALLOW,
+         "left out of the search"},
+        {VERDICT_DENY, "Read(.env)", "Glob", "{\"pattern\":\"**\"}", VERDICT_ALLOW, NULL},
+        {VERDICT_DENY, "Read(src/**)", "Grep", "{\"pattern\":\"x\"}", VERDICT_ALLOW,
+         "left out of the search"},
+        {VERDICT_ASK, "Read(.env)", "Grep", "{\"pattern\":\"x\"}", VERDICT_ALLOW,
+         "unless a person says yes"},
+        {VERDICT_DENY, "Read(.env)", "Grep", "{\"pattern\":\"x\",\"path\":\".env\"}", VERDICT_DENY,
+         NULL},
+        {VERDICT_ASK, "Read(.env)", "Grep", "{\"pattern\":\"x\",\"path\":\".env\"}", VERDICT_ASK,
+         NULL},
+        {VERDICT_DENY, "Read(src)", "Grep", "{\"pattern\":\"x\",\"path\":\"src\"}", VERDICT_DENY,
+         NULL},
+        {VERDICT_DENY, "Read(src)", "Glob", "{\"pattern\":\"src/*\"}", VERDICT_DENY, NULL},
+        {VERDICT_DENY, "Read", "Grep", "{\"pattern\":\"x\"}", VERDICT_DENY, NULL},
+        {VERDICT_DENY, "Read(.env)", "Grep", "{\"pattern\":\"x\",\"path\":\"/etc\"}", VERDICT_ASK,
+         NULL},
+        {VERDICT_DENY, "Read(.env)", "Bash", "{\"command\":\"grep -r x .\"}", VERDICT_ASK,
+         "can reach"},
+        {VERDICT_DENY, "Read(.env)", "Bash", "{\"command\":\"rg x\"}", VERDICT_ASK, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct perm_rules rs;
+        char *why;
+        perm_rules_init(&rs);
+        assert_true(perm_rules_add(&rs, cases[i].list, cases[i].rule, SCOPE_USER, false, NULL, 0));
+        enum verdict v = decide_search(cases[i].tool, cases[i].json, &rs, &why);
+        if (v != cases[i].want || (cases[i].why && !strstr(why, cases[i].why)))
+            fail_msg("%zu: %s: %s", i, verdict_name(v), why);
+        free(why);
+        perm_rules_release(&rs);
+    }
+}
+
+static void
+check_filter(enum verdict list, const char *rule, bool asks, const char *path, bool want)
+{
+    struct perm_rules rs;
+    perm_rules_init(&rs);
+    assert_true(perm_rules_add(&rs, list, rule, SCOPE_USER, false, NULL, 0) || rs.n);
+    struct read_filter *f = read_filter_new(&rs, proj, proj, home, asks);
+    perm_rules_release(&rs); /* it owns what it asks */
+    char *full = fs_normalize(proj, path);
+    if ((!f || read_filter_allows(f, full)) != want)
+        fail_msg("%s: %s", rule, full);
+    free(full);
+    read_filter_free(f);
+}
+
+static void
+test_read_filter(void **state)
+{
+    (void)state;
+    check_filter(VERDICT_DENY, "Read(.env)", true, ".env", false);
+    check_filter(VERDICT_DENY, "Read(.env)", true, "a/b/.env", false);
+    check_filter(VERDICT_DENY, "Read(.env)", false, ".env", false);
+    check_filter(VERDICT_DENY, "Read(.env)", true, ".env.sample", true);
+    check_filter(VERDICT_DENY, "Read(./src/**)", true, "src/x.c", false);
+    check_filter(VERDICT_DENY, "Read(/src)", true, "src/x.c", false);
+    check_filter(VERDICT_DENY, "Read(/src)", true, "lib/src/x.c", true);
+    check_filter(VERDICT_DENY, "Grep(*.pem)", true, "a.pem", false);
+    check_filter(VERDICT_ASK, "Read(.env)", true, ".env", false);
+    check_filter(VERDICT_ASK, "Read(.env)", false, ".env", true);
+    check_filter(VERDICT_ALLOW, "Read(.env)", true, ".env", true);
+    check_filter(VERDICT_DENY, "Edit(.env)", true, ".env", true);
+    check_filter(VERDICT_DENY, "Read(~/.ssh/**)", true, "../home/dev/.ssh/id", false);
+}
+
 int
 main(void)
 {
@@ -554,6 +654,8 @@ main(void)
         cmocka_unit_test(test_order_never_matters),
         cmocka_unit_test(test_wrapping_never_loosens),
         cmocka_unit_test(test_joining_never_loosens),
+        cmocka_unit_test(test_searches_filter_and_need_not_ask),
+        cmocka_unit_test(test_read_filter),
     };
     world = world_make();
     proj = fs_join(world, "proj");
