@@ -21,6 +21,7 @@ struct sheet {
     bool focus, ascii;
     int64_t now_ms;
     struct lines top, scroll, foot;
+    struct buf words; /* of a search, for ask_text */
 };
 
 /* The short word for it holds all there is: the only argument. */
@@ -37,15 +38,20 @@ is_all_of(const struct ask *ask)
     return all;
 }
 
+/* Borrowed until the next call. */
 static struct str
-ask_text(const struct ask *ask, const char **ret_prefix)
+ask_text(struct sheet *s, const char **ret_prefix)
 {
+    const struct ask *ask = s->ask;
     *ret_prefix = ask->ev->u.ask.command ? "$ " : "> ";
     if (ask->ev->u.ask.command)
         return str_from(ask->ev->u.ask.command);
     if (ask->ev->u.ask.diff || !ask->ev->u.ask.input || is_all_of(ask))
         return str_from(ask->ev->u.ask.what);
-    return str_from(ask->ev->u.ask.input);
+    struct str input = str_from(ask->ev->u.ask.input);
+    buf_clear(&s->words);
+    return search_lines(&s->words, str_from(ask->ev->u.ask.tool), input) ? buf_str(&s->words)
+                                                                         : input;
 }
 
 /* ---- what is asked ---- */
@@ -84,7 +90,7 @@ static void
 main_lines(struct sheet *s, int rows)
 {
     const char *prefix;
-    struct str text = ask_text(s->ask, &prefix);
+    struct str text = ask_text(s, &prefix);
     struct lines whole, found;
     lines_init(&whole);
     lines_init(&found);
@@ -106,7 +112,7 @@ static void
 why_lines(struct sheet *s)
 {
     const char *prefix;
-    struct str text = ask_text(s->ask, &prefix);
+    struct str text = ask_text(s, &prefix);
     struct lines *out = &s->scroll;
     if (text.len > 2 * WHOLE_MAX)
         text_rows(out, text, str_from(prefix), s->w, 2000, s->ascii);
@@ -355,7 +361,7 @@ static void
 draw_row_only(struct sheet *s, struct canvas *c, struct rect r)
 {
     const char *prefix;
-    struct str text = ask_text(s->ask, &prefix);
+    struct str text = ask_text(s, &prefix);
     int x = 0;
     const enum key_action acts[] = {s->focus ? ACT_ONCE : ACT_PANE3, ACT_NO};
     for (int i = 0; i <= s->focus; i++) {
@@ -441,6 +447,7 @@ approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct
     lines_init(&s.top);
     lines_init(&s.scroll);
     lines_init(&s.foot);
+    buf_init(&s.words, BUF_MAX);
     if (r.h == 1 && !a->typing_reason && !a->editing && !a->confirm_always)
         draw_row_only(&s, c, r);
     else
@@ -448,4 +455,5 @@ approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct
     lines_release(&s.top);
     lines_release(&s.scroll);
     lines_release(&s.foot);
+    buf_release(&s.words);
 }

@@ -18,6 +18,10 @@ void strict_visible(struct buf *out, struct str s, bool ascii);
  * `prefix` ("$ ") stands before the first. */
 bool text_rows(struct lines *out, struct str text, struct str prefix, int width, int rows, bool ascii);
 
+/* Appends the input of a search (Grep, Glob), "key   value" on a line each. False: it is none, or not so short and plain that
+ * lines could not be taken for others; nothing was appended. */
+bool search_lines(struct buf *out, struct str tool, struct str input);
+
 /* How much of the findings is said, from everything to one line for each part that asks. */
 enum detail { DETAIL_ALL, DETAIL_NO_OK, DETAIL_FIRST, DETAIL_LINE, DETAIL_COUNT };
 /* Findings by sub-command or path, those that ask or deny first. `command`: not repeated when it is the only part; NULL.

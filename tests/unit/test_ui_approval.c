@@ -95,6 +95,42 @@ ask(int id, const char *command, const char *findings, const char *rules)
     "\"reason\":\"allowed\",\"part\":\"make\"}]"
 
 static void
+ask_search(const char *tool, const char *input)
+{
+    struct buf line;
+    buf_init(&line, BUF_MAX);
+    buf_addf(
+        &line,
+        "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"%s\",\"input\":", tool);
+    json_quote(&line, str_from(input));
+    buf_adds(&line, ",\"rules\":[],\"decision\":{\"decision\":\"ask\",\"liftable_by\":\"person\","
+                    "\"findings\":[]}}");
+    apply(&v, buf_cstr(&line));
+    buf_release(&line);
+}
+
+static void
+a_search_is_shown_in_words(void **state)
+{
+    (void)state;
+    ask_search("Grep", "{\"pattern\":\"a.*b\\\"\",\"path\":\"/"
+                       "etc\",\"glob\":\"*.c\",\"-i\":true,\"head_limit\":5}");
+    draw();
+    assert_shows(&c, "> pattern    a.*b\"\n> path       /etc\n> glob       *.c\n> -i         "
+                     "true\n> head_limit 5");
+}
+
+/* A value must not draw a line that looks like another key. */
+static void
+a_search_with_odd_words_stays_json(void **state)
+{
+    (void)state;
+    ask_search("Grep", "{\"pattern\":\"a\\npath src\",\"path\":\"/etc\"}");
+    draw();
+    assert_shows(&c, "> {\"pattern\":\"a\\npath src\"");
+}
+
+static void
 the_answer_goes_to_what_is_shown(void **state)
 {
     (void)state;
@@ -527,6 +563,8 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
+        T(a_search_is_shown_in_words),
+        T(a_search_with_odd_words_stays_json),
         T(the_answer_goes_to_what_is_shown),
         T(early_keys_do_nothing),
         T(the_focus_starts_the_wait_too),
