@@ -1,4 +1,5 @@
 /* Events as JSON, for --events FILE and replay: one object a line, members from the field table. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,6 +244,12 @@ read_named(const struct cJSON *v, struct event *e, const struct event_field *f)
     free(name);
 }
 
+static int64_t
+in_range(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
 static void
 read_field(const struct cJSON *tree, struct event *e, const struct event_field *f)
 {
@@ -259,13 +266,13 @@ read_field(const struct cJSON *tree, struct event *e, const struct event_field *
             *FIELD_AT(e, f, const char *) = intern(json_value_str(v));
         break;
     case FIELD_INT:
-        *FIELD_AT(e, f, int) = (int)json_value_num(v);
+        *FIELD_AT(e, f, int) = (int)in_range(json_int(tree, f->name, 0), INT_MIN, INT_MAX);
         break;
     case FIELD_I64:
-        *FIELD_AT(e, f, int64_t) = (int64_t)json_value_num(v);
+        *FIELD_AT(e, f, int64_t) = json_int(tree, f->name, 0);
         break;
     case FIELD_U64:
-        *FIELD_AT(e, f, uint64_t) = (uint64_t)json_value_num(v);
+        *FIELD_AT(e, f, uint64_t) = (uint64_t)in_range(json_int(tree, f->name, 0), 0, INT64_MAX);
         break;
     case FIELD_NUM:
         *FIELD_AT(e, f, double) = json_value_num(v);

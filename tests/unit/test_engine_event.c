@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,6 +165,15 @@ test_junk_is_refused(void **state)
     struct event *e =
         event_read(STR("{\"event\":\"tool\",\"phase\":\"zzz\",\"state\":\"zzz\",\"id\":5}"), &err);
     assert_non_null(e);
+    event_free(e);
+    /* numbers that no field can hold are the nearest that it can */
+    e = event_read(STR("{\"event\":\"perm_ask\",\"id\":-1}"), &err);
+    assert_non_null(e);
+    assert_int_equal(e->u.ask.id, 0);
+    event_free(e);
+    e = event_read(STR("{\"event\":\"block\",\"index\":1e300}"), &err);
+    assert_non_null(e);
+    assert_int_equal(e->u.block.index, INT_MAX);
     event_free(e);
 }
 
