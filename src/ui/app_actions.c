@@ -56,7 +56,7 @@ toggle_afk(struct app *a)
         return;
     a->mode_before = before;
     a->afk_set = true;
-    app_note(a, "AFK on: a classifier decides for you");
+    app_note(a, "AFK on: no judge yet, it still asks");
 }
 
 /* Ctrl+C: the running turn, else the text, else twice to quit. */
@@ -88,6 +88,8 @@ escape(struct app *a, int64_t now)
     if (a->line != LINE_PROMPT) {
         a->line = LINE_PROMPT;
     } else if (a->focus != PANE_PROMPT) {
+        if (a->focus == PANE_TRANSCRIPT)
+            transcript_search_end(a->transcript);
         app_focus(a, PANE_PROMPT);
         a->last_key_ms = now;
     } else if (app_tour_skip(a)) {

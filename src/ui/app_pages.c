@@ -43,6 +43,9 @@ app_open_picker(struct app *a, const struct picker_type *type)
     a->note_until_ms = 0; /* what was said to an earlier key */
     if (!ask(a, picker_open(&a->picker, type)))
         a->picker.seq = 0;
+    picker_mark(&a->picker, type == &picker_modes      ? perm_mode_name(a->view.mode)
+                            : type == &picker_sessions ? a->view.session_id
+                                                       : NULL);
     a->dirty = true;
 }
 

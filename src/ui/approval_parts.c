@@ -9,6 +9,14 @@
 #define SHOWN_MAX ((size_t)64 << 10) /* bytes of one text that are laid out at each end */
 #define BAR(ascii) ((ascii) ? STR("| ") : STR("│ "))
 #define HANG 7 /* columns before a part: "  ask  " */
+#define LAYERS                                                                                     \
+    "L1 tool, L2 shell, L3 wrappers, L4 environment, L5 paths, L6 judge in auto mode, L8 sandbox"
+
+static const char *const lifts[] = {
+    [LIFT_NONE] = "",
+    [LIFT_PERSON] = "; only a person's yes lets it run",
+    [LIFT_CLASSIFIER] = "; your yes lets it run, in auto mode also the judge's",
+};
 
 /* ---- text ---- */
 
@@ -484,8 +492,9 @@ chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
     if (out->n)
         lines_begin(out, false);
     lines_begin(out, false);
-    lines_addf(out, ST_DIM, "verdict %s, may be lifted by %s", verdict_name(d->verdict),
-               lift_name(d->liftable_by));
+    lines_addf(out, ST_DIM, "verdict %s%s", verdict_name(d->verdict), lifts[d->liftable_by]);
+    flow_add(&f, ST_DIM, STR(LAYERS));
+    flow_wrap(&f, out, &(struct indent){.width = width});
     flow_release(&f);
     free(parts);
 }

@@ -312,7 +312,7 @@ place_text(const struct page *p, struct buf *out)
 static void
 foot_keys(const struct page *p, int room, struct buf *out)
 {
-    const char *const keys[] = {"Esc closes", p->type->foot, "/ find", "r anew"};
+    const char *const keys[] = {"Esc closes", p->type->foot, "/ find", "r refresh"};
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         if (!keys[i])
             continue;

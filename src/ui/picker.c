@@ -24,8 +24,9 @@ picker_close(struct picker *p)
     json_free(p->answer);
     free(p->problem);
     free(p->asked);
+    free(p->current);
     p->answer = NULL;
-    p->problem = p->asked = NULL;
+    p->problem = p->asked = p->current = NULL;
     p->type = NULL;
     p->seq = 0;
     p->n_rows = p->selected = p->top = 0;
@@ -108,13 +109,29 @@ take(struct picker *p, struct cJSON *tree, const char *problem)
     }
 }
 
+static bool
+is_current(const struct picker *p, const struct cJSON *row)
+{
+    const char *key = p->type->key;
+    return key ? p->current && strcmp(json_cstr(row, key, ""), p->current) == 0
+               : json_bool(row, "current", false);
+}
+
 /* What is in use now is where the choice begins. */
 static void
 select_current(struct picker *p)
 {
     for (size_t i = 0; i < p->n_rows; i++)
-        if (json_bool(p->rows[i], "current", false))
+        if (is_current(p, p->rows[i]))
             p->selected = i;
+}
+
+void
+picker_mark(struct picker *p, const char *current)
+{
+    free(p->current);
+    p->current = xstrdup(current);
+    select_current(p);
 }
 
 struct op *
@@ -238,6 +255,8 @@ row_line(const struct picker *p, const struct cJSON *row, const struct table_fit
     for (size_t i = 0; i < p->type->n_cols; i++)
         buf_init(&b[i], (size_t)1 << 16);
     p->type->cells(row, now, b);
+    if (p->type->key && is_current(p, row))
+        buf_addc(&b[0], '*');
     for (size_t i = 0; i < p->type->n_cols; i++)
         cells[i] = buf_str(&b[i]);
     table_row(p->type->cols, f, cells, st, ascii, out);

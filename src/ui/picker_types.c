@@ -36,9 +36,10 @@ add_age(struct buf *b, int64_t then_ms, int64_t now_ms)
 /* ---- sessions ---- */
 
 static const struct table_column session_cols[] = {
-    {"what", 20, false, true, 9},    {"last used", 10, false, false, 8},
-    {"messages", 8, true, false, 4}, {"size", 6, true, false, 2},
-    {"id", 8, false, false, 5},      {"folder", 20, false, false, 1},
+    {"", 1, false, false, 8},           {"what", 20, false, true, 9},
+    {"last used", 10, false, false, 8}, {"messages", 8, true, false, 4},
+    {"size", 6, true, false, 2},        {"id", 8, false, false, 5},
+    {"folder", 20, false, false, 1},
 };
 
 static void
@@ -46,15 +47,15 @@ session_cells(const struct cJSON *row, int64_t now_ms, struct buf *cells)
 {
     const char *title = json_cstr(row, "title", ""), *cwd = json_cstr(row, "cwd", "");
     const char *slash = strrchr(cwd, '/');
-    buf_adds(&cells[0], *title ? title : "(no prompt yet)");
+    buf_adds(&cells[1], *title ? title : "(no prompt yet)");
     if (json_bool(row, "print", false))
-        buf_adds(&cells[0], " (-p)");
-    add_age(&cells[1], json_int(row, "last_ms", 0), now_ms);
-    buf_addf(&cells[2], "%lld", (long long)json_count(row, "messages"));
+        buf_adds(&cells[1], " (-p)");
+    add_age(&cells[2], json_int(row, "last_ms", 0), now_ms);
+    buf_addf(&cells[3], "%lld", (long long)json_count(row, "messages"));
     if (json_at(row, "bytes"))
-        fmt_bytes(&cells[3], json_count(row, "bytes"));
-    buf_addf(&cells[4], "%.8s", json_cstr(row, "id", ""));
-    buf_adds(&cells[5], slash && slash[1] ? slash + 1 : cwd);
+        fmt_bytes(&cells[4], json_count(row, "bytes"));
+    buf_addf(&cells[5], "%.8s", json_cstr(row, "id", ""));
+    buf_adds(&cells[6], slash && slash[1] ? slash + 1 : cwd);
 }
 
 static void
@@ -68,6 +69,7 @@ const struct picker_type picker_sessions = {
     .verb = "goes on with it",
     .query = QUERY_SESSIONS,
     .list = "sessions",
+    .key = "id",
     .engine_sifts = true,
     .empty = "no session yet: what is said here becomes the first one",
     .cols = session_cols,
@@ -145,15 +147,15 @@ const struct picker_type picker_models = {
 
 /* ---- modes ---- */
 
-static const struct table_column mode_cols[] = {{"mode", 14, false, false, 9},
-                                                {"what it does", 20, false, true, 5}};
+static const struct table_column mode_cols[] = {
+    {"", 1, false, false, 8}, {"mode", 14, false, false, 9}, {"what it does", 20, false, true, 5}};
 
 static void
 mode_cells(const struct cJSON *row, int64_t now_ms, struct buf *cells)
 {
     (void)now_ms;
-    buf_adds(&cells[0], json_cstr(row, "name", ""));
-    buf_adds(&cells[1], json_cstr(row, "what", ""));
+    buf_adds(&cells[1], json_cstr(row, "name", ""));
+    buf_adds(&cells[2], json_cstr(row, "what", ""));
 }
 
 static void
@@ -171,10 +173,12 @@ const struct picker_type picker_modes = {
         "{\"name\":\"default\",\"what\":\"asks before edits and commands that no rule allows\"},"
         "{\"name\":\"acceptEdits\",\"what\":\"edits inside the project run, commands ask\"},"
         "{\"name\":\"plan\",\"what\":\"reads and plans, changes nothing\"},"
-        "{\"name\":\"auto\",\"what\":\"AFK; no classifier yet: asks as default does\"},"
+        "{\"name\":\"auto\",\"what\":\"AFK; nobody judges in your place yet: asks as default "
+        "does\"},"
         "{\"name\":\"dontAsk\",\"what\":\"what would be asked is refused\"}"
         "]}",
     .list = "modes",
+    .key = "name",
     .empty = "",
     .cols = mode_cols,
     .n_cols = ARRAY_LEN(mode_cols),

@@ -407,6 +407,9 @@ draw_mark(struct canvas *c, struct rect r, int64_t n, struct str note, bool asci
     canvas_fill(c, r, ST_BORDER, ascii ? "-" : "─");
     int x = r.w - text_width(buf_str(&b)) - 1;
     canvas_text(c, r, x > 0 ? x : 0, 0, ST_SELECT, buf_str(&b));
+    const char *keys = note.len ? memmem(note.ptr, note.len, "  ", 2) : NULL;
+    if (keys && text_width(note) + 3 >= x) /* where it stands is worth more than the keys */
+        note = str_make(note.ptr, (size_t)(keys - note.ptr) + 1);
     if (note.len && text_width(note) + 3 < x)
         canvas_text(c, r, 1, 0, ST_TITLE, note);
     buf_release(&b);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ui/keys.h"
 #include "ui/transcript_private.h"
 
 #define SEQ_FIRST                                                                                  \
@@ -36,7 +37,9 @@ transcript_note(const struct transcript *t, const struct view *v, struct buf *ou
         bool there = at < s->n_hits && s->hits[at] == message;
         if (there)
             buf_addf(out, "%zu of ", at + 1);
-        buf_addf(out, "%zu%s%s ", s->n_hits, s->complete ? "" : " or more", there ? "" : " found");
+        buf_addf(out, "%zu%s%s  %s older  ", s->n_hits, s->complete ? "" : " or more",
+                 there ? "" : " found", keys_shown(keys_of(ACT_FIND_ON)));
+        buf_addf(out, "%s newer ", keys_shown(keys_of(ACT_FIND_BACK)));
     } else if (t->want != WANT_NONE || (s->seq && t->then == THEN_FIND)) {
         buf_adds(out, s->seq ? " searching " : " reading ");
     }

@@ -21,6 +21,7 @@ struct search {
     struct buf needle;
     struct place found;
     bool some;     /* `found` is a hit */
+    bool from_end; /* another search brought the person here: this one begins at the end, not with what is seen */
     bool ask;      /* the engine is still to be asked */
     uint64_t seq;  /* of that query while it is under way */
     int64_t *hits; /* messages that hold it, in order */
@@ -69,7 +70,8 @@ void select_draw(const struct transcript *t, struct place at, const struct lines
 void link_draw(const struct lines *l, int line, struct canvas *c, struct rect r, int y);
 /* transcript_past.c: asks for a page; `then` is done when it is there. */
 void transcript_want(struct transcript *t, enum want want, int64_t index, enum then then, int arg);
-/* What the line below the transcript says of a search or of what is being read; nothing: "". */
+/* What the line below the transcript says of a search or of what is being read; nothing: "". Two blanks: what follows may be left
+ * out where there is no room. */
 void transcript_note(const struct transcript *t, const struct view *v, struct buf *out);
 /* transcript_search.c */
 void search_init(struct search *s);

@@ -31,7 +31,7 @@ search_forget(struct search *s)
     free(s->hits);
     s->hits = NULL;
     s->n_hits = 0;
-    s->some = s->ask = s->known = s->complete = false;
+    s->some = s->from_end = s->ask = s->known = s->complete = false;
     s->seq = 0;
 }
 
@@ -139,9 +139,10 @@ find_here(struct transcript *t, struct view *v, struct str needle, int dir)
 {
     struct search *s = &t->search;
     /* what is seen is looked at first, in both directions */
+    uint64_t last = s->from_end && view_len(v) ? view_at(v, view_len(v) - 1)->no : t->last;
     struct place at = s->some     ? s->found
                       : (dir > 0) ? (struct place){t->top.no, -1}
-                                  : (struct place){t->last, 1 << 30};
+                                  : (struct place){last, 1 << 30};
     size_t i = view_find(v, at.no);
     for (;;) {
         const struct item *it = view_at(v, i);
@@ -206,13 +207,23 @@ transcript_search(struct transcript *t, struct view *v, struct str needle, int d
     if (!transcript_ready(t, v) || !needle.len)
         return FIND_NONE;
     if (!text_equal_fold(needle, buf_str(&s->needle))) {
+        bool moved = s->some || s->from_end;
         search_forget(s);
         buf_add_str(&s->needle, needle);
         s->ask = true;
+        s->from_end = moved;
     }
     if (find_here(t, v, buf_str(&s->needle), dir))
         return FIND_HIT;
     return find_beyond(t, v, dir);
+}
+
+void
+transcript_search_end(struct transcript *t)
+{
+    search_forget(&t->search);
+    if (t->then == THEN_FIND)
+        t->then = THEN_NOTHING;
 }
 
 /* ---- drawing ---- */

@@ -145,6 +145,7 @@ const struct item *transcript_item(struct transcript *t, struct view *v);
  * (FIND_HIT), else when the engine has answered (FIND_WAIT; transcript_query has the question). */
 enum find { FIND_NONE, FIND_HIT, FIND_WAIT };
 enum find transcript_search(struct transcript *t, struct view *v, struct str needle, int dir);
+void transcript_search_end(struct transcript *t); /* nothing is marked any more */
 /* After keys, events and answers: what to ask the engine, NULL: nothing. EV_ANSWERs go to transcript_answer; true: it was this
  * pane's. Without an engine that answers, what is in memory is all there is. */
 struct op *transcript_query(struct transcript *t, struct view *v);

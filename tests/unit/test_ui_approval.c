@@ -400,7 +400,8 @@ long_commands_are_folded_honestly(void **state)
     assert_shows(&c, "more, PgDn");
     for (int i = 0; i < 200; i++)
         press_none(YK_PGDN);
-    assert_shows(&c, "verdict ask, may be lifted by person");
+    assert_shows(&c, "verdict ask; only a person's yes lets it run");
+    assert_shows(&c, "L2 shell"); /* what the short names stand for */
     /* the same in a pane that holds all of it */
     press_none(YK_ESC);
     canvas_resize(&c, 200, 60);

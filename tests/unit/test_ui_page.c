@@ -294,6 +294,11 @@ words_sift_and_are_asked_again(void **state)
                             "{\"sessions\":[{\"id\":\"aaa\",\"title\":\"Fix the lexer\"},{\"id\":\"bbb\",\"title\":\"docs\"}]}"));
     op_free(op);
     assert_shows(&c, "docs");
+    picker_mark(&picker, "bbb"); /* the session that goes on here */
+    draw();
+    assert_shows(&c, "*  docs");
+    assert_hides(&c, "*  Fix");
+    picker_mark(&picker, NULL);
     op = pick_press('l');
     assert_non_null(op);
     assert_string_equal(op->text, "l");
@@ -346,8 +351,11 @@ the_choice_begins_at_what_is_in_use(void **state)
     assert_null(pick_press(YK_ENTER));
     assert_string_equal(chosen, "/model c");
     assert_null(picker_open(&picker, &picker_modes));
+    picker_mark(&picker, "plan");
     draw();
     assert_shows(&c, "acceptEdits");
+    assert_shows(&c, "*  plan");
+    assert_int_equal(picker.selected, 2);
     assert_null(pick_press(YK_PGDN));
     assert_null(pick_press(YK_ENTER));
     assert_string_equal(chosen, "/mode dontAsk");

@@ -275,6 +275,14 @@ search_goes_through_all_of_it(void **state)
         marked += c.cells[i].style == ST_FOUND;
     assert_int_equal(marked, 5);
     assert_true(pages < 30);
+    canvas_resize(&c, 80, 12);
+    draw();
+    assert_shows(&c, " 2 of 5  n older  N newer ");
+    transcript_search_end(t);
+    draw();
+    assert_hides(&c, " 2 of 5 ");
+    for (int i = 0; i < c.w * c.h; i++)
+        assert_int_not_equal(c.cells[i].style, ST_FOUND);
 }
 
 /* The engine goes by messages: where it does not know the one that is shown, a bare number would say nothing. */

@@ -320,6 +320,12 @@ search_begins_with_what_is_seen(void **state)
     draw(false);
     assert_shows(&c, "paragraph 098");
     assert_shows(&c, "paragraph 099");
+    /* where a search has led is no place to begin the next one */
+    assert_int_equal(transcript_search(t, &v, STR("paragraph 010"), -1), FIND_HIT);
+    draw(false);
+    assert_int_equal(transcript_search(t, &v, STR("paragraph 097"), -1), FIND_HIT);
+    draw(false);
+    assert_shows(&c, "paragraph 097");
 }
 
 static void
