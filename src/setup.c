@@ -165,6 +165,8 @@ fill_config(struct setup *s, struct engine_config *cfg)
 {
     const struct options *o = s->options;
     cfg->fallback_model = o->fallback_model;
+    cfg->model_given = o->model != NULL;
+    cfg->mode_given = o->permission_mode != NULL;
     cfg->cwd = s->cwd;
     cfg->root = s->root;
     cfg->home = fs_home();

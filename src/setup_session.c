@@ -133,6 +133,14 @@ add_problem(struct buf *out, size_t nth, const char *file, int line, const char 
         buf_addf(out, "%ssettings: %s:%d %s", nth ? "\n" : "", file, line, text);
 }
 
+static bool
+is_unused_model(struct setup *s)
+{
+    const char *why, *model = s->options->model;
+    return model && strcmp(model, "offline-pilot") != 0 &&
+           strcmp(setup_provider(s, &why), "offline") == 0;
+}
+
 /* A deny rule that is not read must not be missed in silence. NULL when all is well; yours. */
 char *
 setup_problems(struct setup *s)
@@ -153,6 +161,11 @@ setup_problems(struct setup *s)
     perm_rules_release(&rules);
     if (n > PROBLEMS_SAID)
         buf_addf(&out, "\nand %zu more: yare doctor lists them", n - PROBLEMS_SAID);
+    if (is_unused_model(s))
+        buf_addf(&out,
+                 "%sthe offline pilot answers, which is no language model and has no others: "
+                 "--model %s is not used (/connect lists what answers on this machine)",
+                 out.len ? "\n" : "", s->options->model);
     if (s->mended)
         buf_addf(&out, "%s%s", out.len ? "\n" : "", s->mended);
     if (s->models_problem)

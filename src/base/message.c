@@ -45,6 +45,7 @@ message_free(const struct message *m)
     free(o->json);
     free(o->m.model);
     free(o->m.api_id);
+    free(o->m.ends);
     free(o);
 }
 
@@ -206,6 +207,7 @@ struct message_builder {
     enum role role;
     struct buf json;
     size_t n;
+    char *ends;
 };
 
 struct message_builder *
@@ -224,7 +226,15 @@ message_builder_free(struct message_builder *b)
     if (!b)
         return;
     buf_release(&b->json);
+    free(b->ends);
     free(b);
+}
+
+void
+message_set_ends(struct message_builder *b, struct str json)
+{
+    free(b->ends);
+    b->ends = str_dup(json);
 }
 
 static struct jw
@@ -378,6 +388,10 @@ message_build(struct message_builder *take_b)
         m = whole ? message_parse(buf_str(&take_b->json), &err) : NULL;
         if (!m && whole)
             die("a message that was built does not parse"); /* a bug: every part was escaped or checked */
+    }
+    if (m) {
+        m->ends = take_b->ends;
+        take_b->ends = NULL;
     }
     message_builder_free(take_b);
     return m;

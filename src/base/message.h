@@ -47,6 +47,7 @@ struct message {
     char *api_id; /* assistant: msg_..; NULL else */
     bool hidden;  /* made by yare, not typed by the person (reminders, "go on from there") */
     bool partial; /* assistant: cut off by an abort */
+    char *ends; /* user, fresh: how the calls of its results ended, a JSON array for the journal; NULL */
     int64_t wall_ms;
 };
 
@@ -75,6 +76,8 @@ void message_add_tool_result(struct message_builder *b, struct str tool_use_id, 
 void message_add_tool_result_image(struct message_builder *b, struct str tool_use_id,
                                    struct str media_type, struct str base64);
 void message_add_raw(struct message_builder *b, struct str block_json);
+/* Goes into message->ends, never to the model. */
+void message_set_ends(struct message_builder *b, struct str json);
 size_t message_builder_len(const struct message_builder *b); /* blocks so far */
 /* Consumes the builder. NULL when it holds no block, or more than BUF_MAX. The uuid and time are fresh. */
 struct message *message_build(struct message_builder *take_b);

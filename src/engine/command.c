@@ -33,14 +33,6 @@ run_help(struct engine *e, struct str arg)
     buf_release(&b);
 }
 
-/* "opus" means nothing to a server that speaks chat completions. */
-static bool
-is_foreign(const struct core *c, const char *name)
-{
-    const struct model_info *info = catalog_find(name);
-    return info && strcmp(c->provider->name, "openai") == 0 && strcmp(info->id, name) != 0;
-}
-
 static void
 run_model(struct engine *e, struct str arg)
 {
@@ -50,15 +42,16 @@ run_model(struct engine *e, struct str arg)
         return;
     }
     char *id = str_dup(arg);
-    bool foreign = is_foreign(c, id);
-    if (foreign)
-        core_notice(
-            c, "'%s' is a name for another provider's model; /connect lists what this one has", id);
-    else
+    const char *why;
+    bool has = core_has_model(c, id, &why);
+    if (has)
         core_set_model(c, id);
+    else
+        core_notice(c, "'%s' was not taken: %s. The model is still %s.", id, why, c->model);
     free(id);
-    if (foreign)
+    if (!has)
         return;
+    core_note_model(c);
     if (!c->info)
         core_notice(c, "%s is not in the catalogue: its price and limits are unknown", c->model);
     core_notice(c, "the model is now %s", c->model);
@@ -125,7 +118,8 @@ run_context(struct engine *e, struct str arg)
                  (long long)(used * 100 / window), context_state_name(used, window));
     else
         buf_adds(&b, " tokens; the model's window is unknown");
-    buf_addf(&b, "\n%zu messages, instructions and tools %zu kB\n", c->state.n,
+    size_t live = conversation_len(c->conv) - conversation_live(c->conv);
+    buf_addf(&b, "\n%zu messages, instructions and tools %zu kB\n", c->loaded ? c->state.n : live,
              prompt_bytes(&c->prompt) / 1000);
     size_t n;
     const struct context_tier *t = context_tiers(&n);

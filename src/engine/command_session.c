@@ -49,6 +49,9 @@ go_to(struct engine *e, const char *id, bool fork)
         core_error(c, &err, NULL);
     if (!ok && !strcmp(left, c->session_id))
         return false; /* refused before anything changed */
+    if (ok &&
+        !fork) /* a copy goes on as it was; who reads and plans does not begin to edit by it */
+        core_restore_choices(c, c->mode_given || c->mode == PERM_PLAN);
     if (!ok && (!had_journal || !core_session_resume(c, left, false, &again)))
         core_session_new(c, NULL);
     show_session(e);
@@ -98,10 +101,12 @@ command_rename(struct engine *e, struct str arg)
         return;
     }
     char *title = str_dup(arg);
-    if (core_rename(c, title, &err))
+    if (core_rename(c, title, &err)) {
         core_emit_session(c, false);
-    else
+        core_notice(c, "this session's name is now '%s'", c->title);
+    } else {
         core_error(c, &err, NULL);
+    }
     free(title);
 }
 

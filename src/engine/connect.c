@@ -158,6 +158,7 @@ connect_to(struct engine *e, const struct words *w)
         return;
     }
     swap_provider(c, p, model);
+    core_note_model(c);
     free(model);
     core_emit_session(c, false);
     context_emit(c);

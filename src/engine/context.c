@@ -25,15 +25,38 @@ bytes_from(const struct state *st, size_t from)
     return n;
 }
 
+#define READ_AFTER 16
+
+/* Of a conversation that is not in State: what came after the count. Few messages are looked at themselves; records hold more than
+ * the model gets. */
+static size_t
+bytes_after_count(const struct core *c)
+{
+    size_t to = conversation_len(c->conv), from = conversation_live(c->conv) + c->state.n_counted;
+    if (from >= to)
+        return 0;
+    if (to - from > READ_AFTER)
+        return (size_t)conversation_bytes(c->conv, from, to);
+    size_t n = 0;
+    for (size_t i = from; i < to; i++) {
+        struct message *m = conversation_message(c->conv, i);
+        n += m ? m->json.len : 0;
+        message_free(m);
+    }
+    return n;
+}
+
 int64_t
 context_used(const struct core *c)
 {
     const struct state *st = &c->state;
+    if (st->context_tokens > 0 && !c->loaded)
+        return st->context_tokens + estimate(st, bytes_after_count(c));
     if (st->context_tokens > 0)
         return st->context_tokens + estimate(st, bytes_from(st, st->n_counted));
     size_t n = c->loaded ? bytes_from(st, 0)
                          : (size_t)conversation_bytes(c->conv, conversation_live(c->conv),
-                                                    conversation_len(c->conv));
+                                                      conversation_len(c->conv));
     return estimate(st, n + prompt_bytes(&c->prompt));
 }
 
@@ -41,7 +64,7 @@ int64_t
 context_window(const struct core *c)
 {
     return c->window_limit > 0 && (c->window <= 0 || c->window_limit < c->window) ? c->window_limit
-                                                                                 : c->window;
+                                                                                  : c->window;
 }
 
 bool

@@ -12,6 +12,7 @@
 #include "engine/executor_pool.h"
 #include "engine/permit.h"
 #include "engine/query_log.h"
+#include "engine/session_private.h"
 #include "engine/tasks.h"
 #include "model/provider.h"
 #include "perm/chain.h"
@@ -98,6 +99,8 @@ copy_settled(struct core *c, const struct engine_config *cfg)
     c->interactive = cfg->interactive;
     c->print_mode = cfg->print_mode;
     c->bypass_allowed = cfg->bypass_allowed;
+    c->model_given = cfg->model_given;
+    c->mode_given = cfg->mode_given;
     c->partial_raw = cfg->partial_raw;
     c->trusted = cfg->trusted;
     c->max_turns = cfg->max_turns;
@@ -270,6 +273,7 @@ void
 core_add_reminders(struct core *c, struct message_builder *b)
 {
     tasks_add_reminders(c, b);
+    session_was_add_reminder(c, b);
     if (c->mode == c->told_mode)
         return;
     struct buf text;

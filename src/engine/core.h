@@ -28,6 +28,19 @@ struct pool;
 struct executor;
 struct tool_logs;
 
+/* What the journal of a resumed session says beside its messages, and is not settled yet. session_was.c */
+struct session_was {
+    char *model, *provider; /* chosen last; NULL: not said */
+    bool has_provider;      /* since then only a choice counts, not which model answered */
+    bool has_mode;
+    enum perm_mode mode; /* chosen last */
+    char *todos;         /* JSON array; NULL: none */
+    struct {
+        char *id, *what;
+    } tasks[16]; /* background commands whose end the model has not been told; the newest */
+    size_t n_tasks;
+};
+
 struct core {
     struct queue *out;     /* events; borrowed */
     struct waker *wake;    /* borrowed */
@@ -44,6 +57,7 @@ struct core {
     char **child_env;
     enum scope mode_scope;
     bool interactive, print_mode, bypass_allowed, partial_raw;
+    bool model_given, mode_given; /* on the command line: they win over what a resumed session had */
     int max_turns, max_retries, max_tokens;
     int64_t window_limit;            /* engine_config.context_window */
     struct model_provider **retired; /* that /connect replaced; somebody may still use one */
@@ -60,6 +74,8 @@ struct core {
     size_t n_unsaved;
     bool passport_foreign; /* the store's is a newer yare's: not written over */
     char *title;           /* the person's name for the session; NULL: none */
+    struct session_was was; /* of the one that was resumed */
+    char *todos_due;        /* a list that goes into the journal behind the next message; NULL */
     struct passport passport;
     struct buf saved_passport; /* the bytes in the store: only what changed is written */
     char *cwd, *model, *fallback_model;
@@ -95,6 +111,12 @@ void core_mend(struct core *c, const char *when);
 void core_session_new(struct core *c, const char *id);
 /* Goes on with session `id`: opens the journal, reads and mends the messages. fork: its messages under a new id. */
 bool core_session_resume(struct core *c, const char *id, bool fork, struct err *err) MUST_CHECK;
+
+/* After core_session_resume: the model and the mode that the session had, as far as they may come back. keep_mode: the mode stays. */
+void core_restore_choices(struct core *c, bool keep_mode);
+/* Could this provider be asked for the model? *ret_why (static) says why not. */
+bool core_has_model(struct core *c, const char *id_or_alias, const char **ret_why);
+void core_note_model(struct core *c); /* the person's choice, for the journal */
 
 /* Names the session; the journal says so ("custom-title"). */
 bool core_rename(struct core *c, const char *title, struct err *err) MUST_CHECK;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "engine/context.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/replay.h"
@@ -70,8 +71,10 @@ engine_main(void *arg)
     if (e->notice)
         core_notice(&e->core, "%s", e->notice);
     core_say_window(&e->core);
-    if (e->core.resumed)
+    if (e->core.resumed) {
         resume_replay(&e->core);
+        context_emit(&e->core);
+    }
     for (;;) {
         waker_clear(&e->wake);
         ops_drain(e);
@@ -169,7 +172,10 @@ open_session(struct engine *e, const struct engine_config *cfg, struct err *err)
         core_session_new(&e->core, cfg->session_id);
         return true;
     }
-    return core_session_resume(&e->core, cfg->resume_id, cfg->fork, err);
+    if (!core_session_resume(&e->core, cfg->resume_id, cfg->fork, err))
+        return false;
+    core_restore_choices(&e->core, e->core.mode_given || cfg->print_mode);
+    return true;
 }
 
 static bool

@@ -323,6 +323,7 @@ executor_results(struct executor *x, struct message_builder *b, struct buf *ret_
             jw_null(&w);
     }
     jw_end(&w);
+    executor_add_ends(x, b);
     clear(x);
 }
 

@@ -57,5 +57,7 @@ void call_settle(struct executor *x, struct call *c, enum permit_verdict v, stru
 struct permit_call call_permit(const struct executor *x, const struct call *c);
 /* May it go on in the background when its time is up? executor_background.c */
 bool call_may_outlive(const struct executor *x, const struct call *c);
+/* executor_ends.c: how the calls of the batch ended goes to the journal with their results. */
+void executor_add_ends(struct executor *x, struct message_builder *b);
 /* May it overlap with others? */
 bool call_is_safe(struct executor *x, struct call *c);

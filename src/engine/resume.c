@@ -1,6 +1,7 @@
 /* A stored history as events, marked replayed, so that panes show it as they would have. The same pieces make the last page
  * on a resume and the pages that panes ask for. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "engine/engine_private.h"
@@ -58,9 +59,41 @@ shown_input(const struct replay *r, struct str input)
     return input.len <= r->sink->text_max ? str_dup(input) : xstrdup("{}");
 }
 
+/* The state that the journal tells; of older journals what can be told by the result. */
+static enum tool_state
+state_of(const struct block *result, const struct cJSON *end)
+{
+    const char *name = json_cstr(end, "state", "");
+    for (int s = TOOL_DONE; s <= TOOL_CANCELLED; s++)
+        if (strcmp(name, tool_state_name((enum tool_state)s)) == 0)
+            return (enum tool_state)s;
+    return !result ? TOOL_CANCELLED : result->is_error ? TOOL_FAILED : TOOL_DONE;
+}
+
+/* end: what the journal tells beside the result; NULL: nothing. */
+static void
+fill_end(const struct replay *r, struct event *e, const struct block *result,
+         const struct cJSON *end)
+{
+    e->u.tool.state = state_of(result, end);
+    e->u.tool.is_error = !result || result->is_error;
+    e->u.tool.bytes = result ? (int64_t)result->text.len : 0;
+    e->u.tool.elapsed_ms = json_count(end, "elapsed_ms");
+    e->u.tool.summary = xstrdup(json_cstr(end, "summary", NULL));
+    e->u.tool.is_diff = json_bool(end, "is_diff", false);
+    struct str display = json_str(end, "display");
+    if (display.len || result)
+        e->u.tool.output = shown(r, display.len ? display : result->text);
+    const char *what = json_cstr(end, "what", NULL);
+    if (what) {
+        free(e->u.tool.what);
+        e->u.tool.what = xstrdup(what);
+    }
+}
+
 static void
 emit_tool(const struct replay *r, enum event_phase phase, const struct block *use,
-          const struct block *result)
+          const struct block *result, const struct cJSON *end)
 {
     struct event *e = event_new(EV_TOOL);
     e->phase = phase;
@@ -73,13 +106,8 @@ emit_tool(const struct replay *r, enum event_phase phase, const struct block *us
     json_free(tree);
     if (phase == PHASE_START)
         e->u.tool.input = shown_input(r, use->input);
-    if (phase == PHASE_END) {
-        bool failed = !result || result->is_error;
-        e->u.tool.state = !result ? TOOL_CANCELLED : failed ? TOOL_FAILED : TOOL_DONE;
-        e->u.tool.is_error = failed;
-        e->u.tool.output = result ? shown(r, result->text) : NULL;
-        e->u.tool.bytes = result ? (int64_t)result->text.len : 0;
-    }
+    if (phase == PHASE_END)
+        fill_end(r, e, result, end);
     send(r, e);
 }
 
@@ -89,6 +117,15 @@ result_of(const struct message *next, struct str id)
     for (size_t i = 0; next && next->role == ROLE_USER && i < next->n_blocks; i++)
         if (next->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(next->blocks[i].id, id))
             return &next->blocks[i];
+    return NULL;
+}
+
+static const struct cJSON *
+end_of(const struct cJSON *ends, struct str id)
+{
+    for (const struct cJSON *e = json_first(ends); e; e = json_next(e))
+        if (str_eq(json_str(e, "id"), id))
+            return e;
     return NULL;
 }
 
@@ -110,6 +147,16 @@ type_of(const struct block *b, enum event_block *ret)
     }
 }
 
+/* They stand with the results, in the message after this one. */
+static struct cJSON *
+read_ends(const struct replay *r)
+{
+    char *text = conversation_ends(r->core->conv, (size_t)r->place);
+    struct cJSON *ends = text ? json_parse(str_from(text), NULL) : NULL;
+    free(text);
+    return ends;
+}
+
 static void
 replay_assistant(const struct replay *r, const struct message *m, const struct message *next)
 {
@@ -122,12 +169,17 @@ replay_assistant(const struct replay *r, const struct message *m, const struct m
         emit_block(r, PHASE_DELTA, type, (int)i, b);
         emit_block(r, PHASE_END, type, (int)i, b);
     }
+    struct cJSON *ends = NULL;
     for (size_t i = 0; i < m->n_blocks; i++) {
-        if (m->blocks[i].kind != BLOCK_TOOL_USE)
+        const struct block *b = &m->blocks[i];
+        if (b->kind != BLOCK_TOOL_USE)
             continue;
-        emit_tool(r, PHASE_START, &m->blocks[i], NULL);
-        emit_tool(r, PHASE_END, &m->blocks[i], result_of(next, m->blocks[i].id));
+        if (!ends)
+            ends = read_ends(r);
+        emit_tool(r, PHASE_START, b, NULL, NULL);
+        emit_tool(r, PHASE_END, b, result_of(next, b->id), end_of(ends, b->id));
     }
+    json_free(ends);
 }
 
 static void
@@ -208,5 +260,10 @@ resume_replay(struct core *c)
     const struct resume_sink sink = {.emit = emit_live, .user = c, .text_max = RESUME_TEXT_MAX};
     size_t to = conversation_len(c->conv);
     resume_events(c, resume_page_start(c, to), to, &sink);
+    if (c->was.todos) {
+        struct event *e = event_new(EV_TASK);
+        e->u.task.json = xasprintf("{\"todos\":%s}", c->was.todos);
+        core_emit(c, e);
+    }
     core_emit(c, usage_event(&c->usage, c->info, c->max_budget_usd));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/uuid.h"
 #include "engine/session_private.h"
@@ -23,6 +24,9 @@ core_session_close(struct core *c)
     c->conv = NULL;
     free(c->title);
     c->title = NULL;
+    session_was_release(&c->was);
+    free(c->todos_due);
+    c->todos_due = NULL;
     c->passport_foreign = false;
     state_release(&c->state);
     passport_release(&c->passport);
@@ -83,11 +87,25 @@ static bool
 close_calls(struct core *c, const struct message *last, struct err *err)
 {
     struct message_builder *b = message_builder_new(ROLE_USER);
-    for (size_t i = 0; i < last->n_blocks; i++)
-        if (last->blocks[i].kind == BLOCK_TOOL_USE)
-            message_add_tool_result(b, last->blocks[i].id,
-                                    STR("interrupted: yare ended before this call had its result"),
-                                    true);
+    struct buf ends;
+    struct jw w;
+    buf_init(&ends, BUF_MAX);
+    jw_init(&w, &ends);
+    jw_array(&w);
+    for (size_t i = 0; i < last->n_blocks; i++) {
+        if (last->blocks[i].kind != BLOCK_TOOL_USE)
+            continue;
+        message_add_tool_result(b, last->blocks[i].id,
+                                STR("interrupted: yare ended before this call had its result"),
+                                true);
+        jw_object(&w);
+        jw_kstr(&w, "id", last->blocks[i].id);
+        jw_kcstr(&w, "state", tool_state_name(TOOL_CANCELLED));
+        jw_end(&w);
+    }
+    jw_end(&w);
+    message_set_ends(b, buf_str(&ends));
+    buf_release(&ends);
     struct message *m = message_build(b);
     if (!m)
         return true;
@@ -159,7 +177,7 @@ core_need_messages(struct core *c)
 static bool
 open_transcript(struct core *c, const char *path, bool fork, struct err *err)
 {
-    struct session_notes notes = {0};
+    struct session_notes notes = {.was = &c->was};
     buf_init(&notes.usage, BUF_MAX);
     c->conv = conversation_open(path, session_take_note, &notes, err);
     c->loaded = false;
@@ -167,6 +185,7 @@ open_transcript(struct core *c, const char *path, bool fork, struct err *err)
         if (conversation_torn(c->conv))
             core_notice(c, "the transcript's last line was torn; %lld bytes are left out",
                         (long long)conversation_torn(c->conv));
+        session_was_context(c, buf_str(&notes.usage));
         if (fork)
             buf_clear(&notes.usage); /* paid for in the other session */
         session_passport_load(c, &notes);
@@ -189,9 +208,15 @@ copy_to_fork(struct core *c, struct err *err)
     bool ok = session_need_journal(c, err);
     for (size_t i = conversation_live(from); ok && i < conversation_len(from); i++) {
         struct message *m = conversation_message(from, i);
+        if (m)
+            m->ends = conversation_ends(from, i);
         ok = core_append(c, m, err);
     }
     conversation_free(from);
+    if (ok && c->was.todos) {
+        c->todos_due = xstrdup(c->was.todos);
+        session_note_todos(c);
+    }
     if (ok && c->title)
         ok = core_rename(c, c->title, err);
     return ok && core_sync(c, err);

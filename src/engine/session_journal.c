@@ -28,6 +28,10 @@ write_session_record(struct core *c, struct err *err)
     jw_kstr(&w, "created", buf_str(&when));
     jw_kstr(&w, "timestamp", buf_str(&when));
     jw_kcstr(&w, "model", c->model);
+    jw_kcstr(&w, "provider", c->provider->name);
+    if (c->mode_scope ==
+        SCOPE_CLI) /* the person's own choice; what a file says is asked of it again */
+        jw_kcstr(&w, "mode", perm_mode_name(c->mode));
     jw_kbool(&w, "print", c->print_mode);
     jw_end(&w);
     bool ok = journal_append(c->journal, buf_str(&b), err);
@@ -59,6 +63,17 @@ core_next_place(const struct core *c)
     return (int64_t)(conversation_len(c->conv) + c->n_unsaved) + 1;
 }
 
+void
+session_note_todos(struct core *c)
+{
+    char *members = c->todos_due ? xasprintf("\"todos\":%s", c->todos_due) : NULL;
+    if (members)
+        core_note(c, "todos", NULL, str_from(members));
+    free(members);
+    free(c->todos_due);
+    c->todos_due = NULL;
+}
+
 static bool
 write_message(struct core *c, const struct message *m, struct err *err)
 {
@@ -69,6 +84,7 @@ write_message(struct core *c, const struct message *m, struct err *err)
         return false;
     journal_last(c->journal, &offset, &len);
     conversation_add(c->conv, m, offset, len);
+    session_note_todos(c);
     return true;
 }
 

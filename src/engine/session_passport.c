@@ -75,6 +75,8 @@ void
 session_take_note(void *user, struct str type, struct str record)
 {
     struct session_notes *n = user;
+    if (n->was)
+        session_was_note(n->was, type, record);
     if (str_is(type, "usage")) {
         buf_add_str(&n->usage, record);
         buf_addc(&n->usage, '\n');

@@ -10,13 +10,24 @@ bool session_need_journal(struct core *c, struct err *err) MUST_CHECK;
 /* Writes what a full disk kept back, in its order. */
 bool session_write_unsaved(struct core *c, struct err *err) MUST_CHECK;
 
+/* Writes c->todos_due, if there is a list. */
+void session_note_todos(struct core *c);
+
 /* What the journal says beside its messages. */
 struct session_notes {
     struct buf usage; /* the records, a line each */
     char *title;
+    struct session_was *was;
 };
 /* For conversation_open: user is a struct session_notes. */
 void session_take_note(void *user, struct str type, struct str record);
+/* session_was.c: takes in one record; true: it was one of its own. */
+bool session_was_note(struct session_was *w, struct str type, struct str record);
+void session_was_release(struct session_was *w);
+/* How full the context is by the newest usage record that still counts. */
+void session_was_context(struct core *c, struct str usage_records);
+/* The model hears once of background commands that ended with an earlier run. */
+void session_was_add_reminder(struct core *c, struct message_builder *b);
 void session_passport_begin(struct core *c); /* of a session that is new here */
 /* From the store, or rebuilt from the usage records of the journal. */
 void session_passport_load(struct core *c, const struct session_notes *notes);

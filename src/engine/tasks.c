@@ -113,6 +113,23 @@ tasks_close(struct core *c)
     tasks_pump(c);
 }
 
+/* So that a later run of the session knows what the model waits to hear of. */
+static void
+note_task(struct core *c, const struct task_info *i, const char *state)
+{
+    struct buf b;
+    struct jw w;
+    buf_init(&b, BUF_MAX);
+    jw_init(&w, &b);
+    jw_object(&w);
+    jw_kcstr(&w, "task", i->id);
+    jw_kstr(&w, "what", short_command(i));
+    jw_kcstr(&w, "state", state);
+    jw_end(&w);
+    core_note(c, "task", NULL, buf_str(&b));
+    buf_release(&b);
+}
+
 void
 tasks_announce(struct core *c, const char *id)
 {
@@ -123,6 +140,7 @@ tasks_announce(struct core *c, const char *id)
     task_get(t, &i);
     i.state = TASK_RUNNING; /* an end that came meanwhile is told next */
     core_emit(c, make_event(c, &i));
+    note_task(c, &i, "running");
     task_info_release(&i);
     task_announce(t);
     task_unref(t);
@@ -201,7 +219,7 @@ tasks_session_changed(struct core *c, bool stop)
 /* ---- to the model ---- */
 
 static void
-add_ending(struct task *t, struct buf *out)
+add_ending(struct core *c, struct task *t, struct buf *out)
 {
     struct task_info i;
     struct buf tail;
@@ -220,6 +238,7 @@ add_ending(struct task *t, struct buf *out)
         buf_addf(out, " in %s", i.spill_path);
     buf_adds(out, text.len ? (from ? ". The end of it:\n" : ":\n") : ".");
     buf_add_str(out, text);
+    note_task(c, &i, "told");
     buf_release(&tail);
     task_info_release(&i);
 }
@@ -231,7 +250,7 @@ tasks_add_reminders(struct core *c, struct message_builder *b)
     struct task *t;
     buf_init(&text, BUF_MAX);
     while ((t = task_table_next_untold(c->tasks, c->session_id)) != NULL) {
-        add_ending(t, &text);
+        add_ending(c, t, &text);
         task_unref(t);
     }
     if (text.len) {

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "store/conversation_impl.h"
+#include "store/journal_scan.h"
 #include "store/records.h"
 
 /* A record larger than this does not stay in memory when the next one is asked for. */
@@ -145,6 +146,32 @@ conversation_message(struct conversation *t, size_t i)
         m = m && part ? conversation_join(m, part) : m ? m : part;
     }
     return m;
+}
+
+char *
+conversation_ends(struct conversation *t, size_t i)
+{
+    struct journal_want want = {.key = "toolEnds"};
+    if (!conversation_is_user(t, i))
+        return NULL;
+    struct str record = conversation_read(t, conversation_first(t, i));
+    if (!record.ptr || !journal_scan(record, &want, 1) || !str_starts(want.raw, "["))
+        return NULL;
+    return str_dup(want.raw);
+}
+
+size_t
+conversation_index(const struct conversation *t, struct str uuid)
+{
+    size_t i = conversation_len(t);
+    uint64_t want = str_hash(uuid);
+    while (i > 0) {
+        size_t end = conversation_first(t, i--);
+        for (size_t k = conversation_first(t, i); k < end; k++)
+            if (t->entries[k].uuid == want)
+                return i;
+    }
+    return conversation_len(t);
 }
 
 bool

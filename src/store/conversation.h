@@ -40,6 +40,11 @@ conversation_torn(const struct conversation *t); /* bytes at the end that are no
 bool conversation_is_user(const struct conversation *t, size_t i);
 /* Message i; yours. After a crash the last one may hold a tool_use without result: it is given as it is. */
 struct message *conversation_message(struct conversation *t, size_t i);
+/* How the calls ended whose results message i brings (message->ends, which conversation_message leaves out); yours, NULL: nothing is
+ * said of it. */
+char *conversation_ends(struct conversation *t, size_t i);
+/* The message with this uuid, from 0; conversation_len: it is none of them. */
+size_t conversation_index(const struct conversation *t, struct str uuid);
 /* Its records as they stand in the file, for fn one by one. False when they cannot be read or fn says so. */
 bool conversation_records(struct conversation *t, size_t i,
                           bool (*fn)(void *user, struct str record), void *user);

@@ -305,6 +305,8 @@ journal_append_message(struct journal *j, const char *session_id, const char *cw
     if (m->partial)
         jw_kbool(&w, "partial", true);
     jw_kraw(&w, "message", m->json);
+    if (m->ends) /* behind the message: whoever looks for heads stops before it */
+        jw_kraw(&w, "toolEnds", str_from(m->ends));
     jw_end(&w);
     if (!end_record(j, &out, err))
         return false;

@@ -8,6 +8,6 @@ yare_test(engine_ledger LINK yare_engine)
 yare_test(engine_childenv LINK yare_engine)
 
 set(engine_fakes fakes/legal.c fakes/rig.c fakes/scripted.c fakes/toys.c)
-foreach(t connect pages loop executor tasks permit session history files settings resume storm)
+foreach(t connect pages loop executor tasks permit session history files settings resume kept storm)
   yare_test(engine_${t} DIR engine LINK yare_engine SOURCES ${engine_fakes})
 endforeach()
