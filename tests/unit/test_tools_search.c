@@ -392,6 +392,28 @@ test_grep_leaves_out_what_may_not_be_read(void **state)
     bench_release(&b);
 }
 
+/* Many threads count together. */
+static void
+test_grep_counts_all_it_leaves_out(void **state)
+{
+    (void)state;
+    struct bench b;
+
+    bench_init(&b);
+    b.ctx.may_read = may_read;
+    for (int i = 0; i < 240; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "d%d/%s", i, i % 3 ? "open" : ".env");
+        bench_put(&b, name, STR("KEY\n"));
+    }
+    const char *text = bench_run(&b, "Grep", "{'pattern':'KEY'}");
+    assert_has(text, "Found 160 files\n");
+    assert_has(text, "\n\n[80 files left out by a deny rule]");
+    assert_has(bench_run(&b, "Glob", "{'pattern':'**'}"), "newest 100 of 160 files");
+    assert_has(buf_cstr(&b.r.text), "[80 files left out by a deny rule]");
+    bench_release(&b);
+}
+
 static void
 test_grep_knows_a_hidden_file_by_every_path(void **state)
 {
@@ -459,6 +481,7 @@ main(void)
         cmocka_unit_test(test_grep_many),
         cmocka_unit_test(test_grep_leaves_out_what_may_not_be_read),
         cmocka_unit_test(test_grep_knows_a_hidden_file_by_every_path),
+        cmocka_unit_test(test_grep_counts_all_it_leaves_out),
         cmocka_unit_test(test_glob_lists_no_name_that_may_not_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
