@@ -43,6 +43,19 @@ run_round(struct loop *l)
     return f;
 }
 
+/* What was sent is the beginning of the next request, byte for byte: the next prompt must not join its last message. An answer that
+ * was thrown away to be asked for again leaves it so when the loop ends before that. */
+static void
+close_sent_request(struct loop *l)
+{
+    const struct state *st = &l->core->state;
+    const struct message *last = state_last(st);
+    if (!last || last->role != ROLE_USER || st->n_sent < st->n)
+        return;
+    if (!loop_append_stub(l, "(interrupted before an answer)"))
+        log_error("loop", "%s", l->result->err.text);
+}
+
 void
 loop_run(struct engine *e, struct cancel *turn, struct loop_result *ret)
 {
@@ -50,6 +63,7 @@ loop_run(struct engine *e, struct cancel *turn, struct loop_result *ret)
     memset(ret, 0, sizeof *ret);
     while (run_round(&l) != FLOW_EXIT)
         ;
+    close_sent_request(&l);
 }
 
 /* ---- transitions and exits ---- */

@@ -434,6 +434,29 @@ test_budget(void **state)
     rig_end(&r);
 }
 
+/* The answer was thrown away to be asked for again with more room; that never happened. The prompt was sent, so it stays alone. */
+static void
+test_an_end_before_the_second_try_closes_what_was_sent(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.model = "claude-opus-5-5";
+    r.cfg.max_budget_usd = 0.0000001;
+    scripted_reply(r.script);
+    scripted_text(r.script, "cut off");
+    scripted_end(r.script, STOP_MAX_TOKENS);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    expect_exit(&r, "max_budget", "error_max_budget_usd", 1);
+    assert_true(rig_saw_transition(&r, "max_output_tokens_escalate"));
+    size_t answers = 0;
+    for (size_t i = 0; i < r.n; i++)
+        answers += r.ev[i]->kind == EV_MESSAGE && r.ev[i]->u.message.assistant;
+    assert_int_equal(answers, 1);
+    rig_end(&r);
+}
+
 static void
 test_blocking_limit_sends_nothing(void **state)
 {
@@ -530,6 +553,7 @@ main(void)
         cmocka_unit_test(test_aborted_tools),
         cmocka_unit_test(test_terminated),
         cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_an_end_before_the_second_try_closes_what_was_sent),
         cmocka_unit_test(test_blocking_limit_sends_nothing),
         cmocka_unit_test(test_pause_turn_is_asked_on),
         cmocka_unit_test(test_an_empty_answer_is_nudged_once),
