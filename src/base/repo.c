@@ -100,6 +100,53 @@ load_global(struct repo *r, const char *top)
     free(path);
 }
 
+static bool
+has_line(struct str text, const char *line)
+{
+    struct str one;
+    while (text.len && str_split(&text, '\n', &one))
+        if (str_is(str_trim(one), line))
+            return true;
+    return false;
+}
+
+static bool
+add_line(const char *file, const char *line, bool *ret_added, struct err *err)
+{
+    struct buf text;
+    struct stat st;
+    bool found = false;
+    if (lstat(file, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(err, ERR_INVALID, "'%s' is no plain file: '%s' was not added", file, line);
+    buf_init(&text, IGNORE_FILE_MAX);
+    bool ok = fs_read_if(file, IGNORE_FILE_MAX / 2, &text, &found, err);
+    if (ok && !has_line(buf_str(&text), line)) {
+        if (text.len && text.data[text.len - 1] != '\n')
+            buf_addc(&text, '\n');
+        buf_addf(&text, "%s\n", line);
+        ok = *ret_added = fs_write_atomic(file, buf_str(&text), 0644, err);
+    }
+    buf_release(&text);
+    return ok;
+}
+
+bool
+repo_exclude_add(const char *top, const char *pattern, bool *ret_added, struct err *err)
+{
+    char *git = fs_git_dir(top);
+    *ret_added = false;
+    if (!git)
+        return err_set(err, ERR_INVALID, "'%s' is no git repository", top);
+    char *common = common_dir_of(git), *info = fs_join(common, "info"),
+         *file = fs_join(info, "exclude");
+    bool ok = fs_mkdirs(info, 0755, err) && add_line(file, pattern, ret_added, err);
+    free(file);
+    free(info);
+    free(common);
+    free(git);
+    return ok;
+}
+
 struct repo *
 repo_open(const char *top, const char *prefix)
 {

@@ -5,7 +5,10 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/repo.h"
 #include "engine/permit_private.h"
+
+#define LOCAL_SETTINGS ".yare/settings.local.json"
 
 struct permit *
 permit_new(struct core *c)
@@ -159,7 +162,7 @@ remove_ask(struct permit *p, struct ask *gone)
 static char *
 local_settings(const struct core *c)
 {
-    return fs_join(c->root, ".yare/settings.local.json");
+    return fs_join(c->root, LOCAL_SETTINGS);
 }
 
 static void
@@ -309,6 +312,21 @@ rules_cover(struct permit *p, const struct permit_call *call, const struct ask *
     return covered;
 }
 
+/* The file is one person's: git shall not offer it to everyone. Said once, when yare makes the file. */
+static void
+keep_from_git(struct core *c)
+{
+    struct err err = {0};
+    bool added = false;
+    char *top = repo_find_top(c->root);
+    const char *line = top && strcmp(top, c->root) == 0 ? LOCAL_SETTINGS : "**/" LOCAL_SETTINGS;
+    if (top && !repo_exclude_add(top, line, &added, &err))
+        core_error(c, &err, NULL);
+    else if (added)
+        core_notice(c, "%s stays out of git: .git/info/exclude names it now", LOCAL_SETTINGS);
+    free(top);
+}
+
 static void
 save_rules(struct permit *p, const struct permit_call *call, const struct ask *a)
 {
@@ -319,12 +337,15 @@ save_rules(struct permit *p, const struct permit_call *call, const struct ask *a
     } else if (!rules_cover(p, call, a, file)) {
         core_notice(p->core, "allowed once: the rule would not cover this call, nothing was saved");
     } else {
+        bool is_new = !fs_exists(file);
         for (size_t i = 0; i < a->n_rules; i++) {
             if (config_add_to_list(file, "permissions.allow", a->rules[i], &err))
                 core_notice(p->core, "saved %s in %s", a->rules[i], file);
             else
                 core_error(p->core, &err, NULL);
         }
+        if (is_new && fs_exists(file))
+            keep_from_git(p->core);
         permit_reload(p);
     }
     free(file);

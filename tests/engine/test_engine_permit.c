@@ -132,6 +132,37 @@ test_always_saves_a_rule_that_holds(void **state)
 }
 
 static void
+test_the_file_of_saved_rules_stays_out_of_git(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    struct buf b;
+    ask_script(&r, "Edit", "{\"name\":\"a\",\"perm\":\"ask\"}");
+    char *git = fs_join(r.root, ".git"), *head = fs_join(git, "HEAD"),
+         *file = fs_join(git, "info/exclude"), *ignore = fs_join(r.root, ".gitignore");
+    assert_true(fs_mkdirs(git, 0755, &err));
+    assert_true(fs_write_atomic(head, STR("ref: refs/heads/main\n"), 0644, &err));
+    go(&r);
+    rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_ALWAYS, NULL, NULL);
+    rig_result(&r);
+    buf_init(&b, BUF_MAX);
+    assert_true(fs_read(file, BUF_MAX, &b, &err));
+    assert_string_equal(buf_cstr(&b), ".yare/settings.local.json\n");
+    assert_false(fs_exists(ignore));
+    bool said = false;
+    for (size_t i = 0; i < r.n; i++)
+        said |= r.ev[i]->kind == EV_NOTICE && strstr(r.ev[i]->u.notice.text, "out of git");
+    assert_true(said);
+    buf_release(&b);
+    free(ignore);
+    free(file);
+    free(head);
+    free(git);
+    rig_end(&r);
+}
+
+static void
 test_no_rule_is_offered_in_an_untrusted_folder(void **state)
 {
     (void)state;
@@ -400,6 +431,7 @@ main(void)
         cmocka_unit_test(test_nobody_is_asked_about_a_call_that_cannot_work),
         cmocka_unit_test(test_no_tells_the_model_why),
         cmocka_unit_test(test_always_saves_a_rule_that_holds),
+        cmocka_unit_test(test_the_file_of_saved_rules_stays_out_of_git),
         cmocka_unit_test(test_no_rule_is_offered_in_an_untrusted_folder),
         cmocka_unit_test(test_an_edited_call_is_judged_again),
         cmocka_unit_test(test_an_edited_call_is_shown_as_what_runs),

@@ -12,6 +12,7 @@
 #include "base/git_config.h"
 #include "base/git_index.h"
 #include "base/glob.h"
+#include "base/repo.h"
 
 struct world {
     char *root;
@@ -345,10 +346,41 @@ test_configuration_is_read_as_git_reads_it(void **state)
     world_release(&w);
 }
 
+static void
+a_line_joins_the_excludes_once(void **state)
+{
+    (void)state;
+    struct world w;
+    struct err err;
+    struct buf b;
+    bool added;
+    world_init(&w);
+    assert_false(repo_exclude_add(w.root, "a/b", &added, &err)); /* no repository */
+    put(&w, ".git/HEAD", "ref: refs/heads/main\n");
+    put(&w, ".git/info/exclude", "# mine\n*.tmp");
+    assert_true(repo_exclude_add(w.root, "a/b", &added, &err));
+    assert_true(added);
+    assert_true(repo_exclude_add(w.root, "a/b", &added, &err));
+    assert_false(added);
+    char *file = fs_join(w.root, ".git/info/exclude");
+    buf_init(&b, BUF_MAX);
+    assert_true(fs_read(file, BUF_MAX, &b, &err));
+    assert_string_equal(buf_cstr(&b), "# mine\n*.tmp\na/b\n");
+    buf_release(&b);
+    /* what is no plain file is not replaced */
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(symlink("/dev/null", file), 0);
+    assert_false(repo_exclude_add(w.root, "a/b", &added, &err));
+    assert_non_null(strstr(err.text, "no plain file"));
+    free(file);
+    world_release(&w);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_joins_the_excludes_once),
         cmocka_unit_test(test_ignore_beats_gitignore),
         cmocka_unit_test(test_nested_repository_has_its_own_rules),
         cmocka_unit_test(test_walk_starts_anywhere),
