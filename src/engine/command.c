@@ -219,6 +219,32 @@ run_memory(struct engine *e, struct str arg)
     buf_release(&b);
 }
 
+/* The way back for who said no at the start. */
+static void
+run_trust(struct engine *e, struct str arg)
+{
+    (void)arg;
+    struct core *c = &e->core;
+    if (c->trusted) {
+        core_notice(c, "this folder is trusted already");
+        return;
+    }
+    struct buf json, b;
+    buf_init(&json, BUF_MAX);
+    buf_init(&b, BUF_MAX);
+    query_trust(e, STR(""), &json);
+    struct cJSON *answer = json_parse(buf_str(&json), NULL);
+    for (const struct cJSON *h = json_first(json_at(answer, "held")); h; h = json_next(h))
+        buf_addf(&b, "\n%s, %s: %zu", json_cstr(h, "what", ""), json_cstr(h, "file", ""),
+                 json_len(json_at(h, "items")));
+    if (ops_trust(e))
+        core_notice(c, "this folder is trusted; that switches on:%s",
+                    b.len ? buf_cstr(&b) : " nothing yet, its files ask for nothing");
+    json_free(answer);
+    buf_release(&json);
+    buf_release(&b);
+}
+
 static void
 run_exit(struct engine *e, struct str arg)
 {
@@ -251,6 +277,7 @@ static const struct command table[] = {
     {"resume", "ID", "go on with another session of this project", false, command_resume},
     {"sessions", "[WORDS]", "sessions of this project", true, command_sessions},
     {"state", "", "the loop's state and last transitions as JSON", true, run_state},
+    {"trust", "", "switch on this folder's own settings, and say which", true, run_trust},
 };
 
 static const struct command *

@@ -106,19 +106,20 @@ on_command(struct engine *e, const struct op *op)
         ops_queue_work(e, WORK_COMMAND, op->text, false, false);
 }
 
-static void
-on_trust(struct engine *e)
+bool
+ops_trust(struct engine *e)
 {
     struct core *c = &e->core;
     struct err err = {0};
     if (!trust_grant(c->config_dir, c->root, &err)) {
         core_error(c, &err, NULL);
-        return;
+        return false;
     }
     c->trusted = true;
     permit_reload(c->permit);
     core_emit_session(c, false);
     executor_reconsider(c->executor);
+    return true;
 }
 
 /* As a command when it has to wait for the running turn: "/model x". */
@@ -186,7 +187,7 @@ handle(struct engine *e, const struct op *op)
             core_notice(c, "no command runs that could go to the background");
         break;
     case OP_TRUST:
-        on_trust(e);
+        (void)ops_trust(e); /* what went wrong was told */
         break;
     case OP_QUERY:
         query_answer(e, op);

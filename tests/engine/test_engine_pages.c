@@ -164,6 +164,15 @@ test_trust_names_what_it_would_switch_on(void **state)
     assert_null(strstr(buf_cstr(&b), ".env)")); /* what narrows holds already */
     buf_release(&b);
     json_free(m);
+    rig_post(&r, OP_COMMAND, "/trust");
+    const char *told = rig_kind(&r, EV_NOTICE)->u.notice.text;
+    assert_non_null(strstr(told, "allow rules, .yare/settings.json: 1"));
+    assert_non_null(strstr(told, "MCP servers, .mcp.json: 1"));
+    m = ask(&r, QUERY_TRUST);
+    assert_true(json_bool(m, "trusted", false));
+    json_free(m);
+    rig_post(&r, OP_COMMAND, "/trust");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "already"));
     rig_end(&r);
 }
 
