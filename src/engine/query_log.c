@@ -8,6 +8,7 @@
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/tasks.h"
+#include "tools/bash_script.h"
 #include "tools/task.h"
 
 #define TEXT_MAX ((size_t)256 << 10)
@@ -103,8 +104,10 @@ write_text(struct jw *w, struct str text, int64_t from)
 }
 
 static void
-write_processes(struct jw *w, pid_t supervisor)
+write_processes(struct jw *w, pid_t supervisor, const char *command)
 {
+    struct str rest = str_from(command), first = STR("");
+    (void)str_split(&rest, '\n', &first);
     struct proc_node *nodes = xcalloc(PROCESSES_MAX, sizeof *nodes);
     size_t n = proc_tree(supervisor, nodes, PROCESSES_MAX);
     jw_key(w, "processes");
@@ -113,7 +116,11 @@ write_processes(struct jw *w, pid_t supervisor)
         jw_object(w);
         jw_kint(w, "pid", nodes[i].pid);
         jw_kint(w, "depth", nodes[i].depth);
-        jw_kcstr(w, "command", nodes[i].command);
+        /* the shell that runs it, and what that forks, would show yare's own lines around it */
+        if (strstr(nodes[i].command, BASH_SCRIPT_MARK))
+            jw_kstr(w, "command", first);
+        else
+            jw_kcstr(w, "command", nodes[i].command);
         jw_end(w);
     }
     jw_end(w);
@@ -137,7 +144,7 @@ answer_task(struct core *c, struct str id, size_t max, struct jw *w)
     write_text(w, buf_str(&text), (int64_t)from);
     jw_kint(w, "bytes", (int64_t)i.bytes);
     jw_kint(w, "elapsed_ms", i.elapsed_ms);
-    write_processes(w, i.supervisor);
+    write_processes(w, i.supervisor, i.command);
     buf_release(&text);
     task_info_release(&i);
     task_unref(t);
@@ -155,7 +162,7 @@ answer_open(struct core *c, struct str id, struct jw *w)
     write_head(w, id, name, what, state);
     write_text(w, STR(""), 0);
     jw_kint(w, "bytes", 0);
-    write_processes(w, 0);
+    write_processes(w, 0, what);
     free(what);
     return true;
 }
@@ -171,7 +178,7 @@ answer_kept(struct core *c, struct str id, size_t max, struct jw *w)
         write_head(w, id, l->name, l->what, l->state);
         write_text(w, text, l->from + (int64_t)(l->len - text.len));
         jw_kint(w, "bytes", l->from + (int64_t)l->len);
-        write_processes(w, 0);
+        write_processes(w, 0, l->what);
         return true;
     }
     return false;

@@ -9,7 +9,7 @@ bash_script(const char *cwd_file, struct buf *out)
 {
     /* The trap is for a command that exits; the lines behind are for one that sets a trap of its own. eval keeps an unfinished
      * command from swallowing them, and the command's line numbers right. */
-    buf_adds(out, "__yare_cwd=");
+    buf_adds(out, BASH_SCRIPT_MARK);
     text_shell_quote(out, str_from(cwd_file));
     buf_adds(out, "\n__yare_note() { builtin pwd -P >| \"$__yare_cwd\"; } 2>/dev/null\n"
                   "trap __yare_note EXIT\n"

@@ -280,7 +280,8 @@ logs_of_what_runs_and_ran(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Bash", "{\"command\":\"printf 'up\\\\033[1m\\\\377\\\\n'; sleep 300; true\"}");
+    call(&r, "t1", "Bash",
+         "{\"command\":\"printf 'up\\\\033[1m\\\\377\\\\n'; { sleep 300; true; } | cat\"}");
     call(&r, "t2", "Bash", "{\"command\":\"seq 1 200000\"}");
     say_done(&r);
     rig_start(&r);
@@ -292,6 +293,8 @@ logs_of_what_runs_and_ran(void **state)
     assert_non_null(strstr(json, "\"state\":\"running\""));
     assert_non_null(strstr(json, "\"depth\":0"));
     assert_non_null(strstr(json, "\"depth\":1"));
+    assert_null(strstr(
+        json, "__yare")); /* the shell, and the one it forks, by the command as it was given */
     assert_non_null(strstr(ask_log(&r, "t1 0"), "\"text\":\"\""));
     rig_post(&r, OP_STOP_TOOL, "t1");
     rig_tool(&r, "t1", PHASE_END, TOOL_CANCELLED);
