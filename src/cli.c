@@ -53,7 +53,7 @@ static const struct option_row rows[] = {
     {"--provider", NULL, TEXT, AT(provider), 0, "NAME", "anthropic, openai, offline"},
     {"--base-url", NULL, TEXT, AT(base_url), 0, "URL", "where the provider is"},
     {"--store", NULL, TEXT, AT(store), 0, "URL", "state store: memory:"},
-    {"--sandbox", NULL, TEXT, AT(sandbox), 0, "KIND", "auto, bwrap, landlock, off"},
+    {"--sandbox", NULL, TEXT, AT(sandbox), 0, "KIND", "off, or auto (means off: no sandbox yet)"},
     {"--events", NULL, TEXT, AT(events), 0, "FILE", "record the event stream"},
     {"--no-color", NULL, FLAG, AT(no_color), 0, NULL, "no colours"},
     {"--no-mouse", NULL, FLAG, AT(no_mouse), 0, NULL, "leave the mouse to the terminal"},
@@ -316,7 +316,8 @@ cli_parse(int argc, char **argv, struct options *ret, struct err *err)
             ret->prompt = arg;
         } else {
             return err_set(err, ERR_INVALID,
-                           "one prompt only: put it in quotes ('%s' is left over)", arg);
+                           "one prompt only: put it in quotes%s ('%s' is left over)",
+                           ret->resume_id ? ", and a title of several words too" : "", arg);
         }
     }
     return check(ret, err);

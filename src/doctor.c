@@ -28,9 +28,12 @@
 #define FREE_LEAST ((uint64_t)100 << 20)
 #define LIST_SHOWN 20
 
+#define ANSWER_MS 1500 /* of the server that the environment names */
+
 struct report {
     struct setup *s;
     bool broken;
+    bool pilot; /* no model was chosen */
 };
 
 /* "label      text"; what comes from files and servers may hold anything. */
@@ -163,22 +166,47 @@ check_provider(struct report *r, const char *name)
 }
 
 static void
+server_row(struct model_server *server, bool first, const char *from)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    local_describe_models(server, MODELS_SHOWN, &b);
+    row(first ? "servers" : "", "%s on %s%s: %s", server_kind_name(model_server_kind(server)),
+        model_server_place(server), from, buf_cstr(&b));
+    buf_release(&b);
+}
+
+/* The server that OPENAI_BASE_URL names, unless it was found already. True: it answers. */
+static bool
+named_server_row(struct report *r, const struct local_list *l)
+{
+    struct err err = {0};
+    const char *base = setup_env(r->s, "OPENAI_BASE_URL");
+    if (!base || !setup_check_url(base, "OPENAI_BASE_URL", &err))
+        return false; /* an address that is none was reported with the provider */
+    struct model_server *server = model_server_new(base, setup_env(r->s, "OPENAI_API_KEY"));
+    bool found = false;
+    for (size_t i = 0; i < l->n; i++)
+        found |= strcmp(model_server_url(l->servers[i]), model_server_url(server)) == 0;
+    bool answers = !found && model_server_ask(server, r->s->cancel, ANSWER_MS, &err);
+    if (answers)
+        server_row(server, !l->n, " (OPENAI_BASE_URL)");
+    model_server_free(server);
+    return answers;
+}
+
+static void
 report_provider(struct report *r)
 {
     const char *why, *name = setup_provider(r->s, &why);
     row("provider", "%s (%s%s)", name, strcmp(why, SETUP_NOTHING) == 0 ? "" : "by ", why);
     check_provider(r, name);
+    r->pilot = strcmp(name, "offline") == 0 && strcmp(why, SETUP_NOTHING) == 0;
     struct local_list l;
     local_find(getenv("YARE_LOCAL_SERVERS"), setup_env(r->s, "OLLAMA_HOST"), r->s->cancel, &l);
-    for (size_t i = 0; i < l.n; i++) {
-        struct buf b;
-        buf_init(&b, BUF_MAX);
-        local_describe_models(l.servers[i], MODELS_SHOWN, &b);
-        row(i ? "" : "servers", "%s on %s: %s", server_kind_name(model_server_kind(l.servers[i])),
-            model_server_place(l.servers[i]), buf_cstr(&b));
-        buf_release(&b);
-    }
-    if (!l.n)
+    for (size_t i = 0; i < l.n; i++)
+        server_row(l.servers[i], i == 0, "");
+    if (!named_server_row(r, &l) && !l.n)
         row("servers", "no model server answers on this machine");
     local_release(&l);
 }
@@ -328,5 +356,9 @@ doctor_run(int argc, char **argv, struct setup *s)
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         table[i](&r);
     row("result", "%s", r.broken ? "something is broken: see BROKEN above" : "all is well");
+    if (r.pilot)
+        row("",
+            "no model is chosen: the offline pilot answers, which is no language model. Connect "
+            "one with ANTHROPIC_API_KEY, OPENAI_BASE_URL, or /connect in yare");
     return r.broken ? 1 : 0;
 }

@@ -101,6 +101,19 @@ check_new_id(struct setup *s, struct err *err)
                             o->session_id);
 }
 
+/* `yare resume my first`: the second word was a prompt then, and may have been meant as the rest of a title. Always false. */
+static bool
+say_quotes(const struct options *o, struct err *err)
+{
+    if (!o->prompt || o->print || err->code != ERR_INVALID)
+        return false;
+    char *why = xstrdup(err->text);
+    err_set(err, ERR_INVALID, "%s; a title of several words goes in quotes: yare resume '%s %.60s'",
+            why, o->resume_id, o->prompt);
+    free(why);
+    return false;
+}
+
 bool
 setup_choose_session(struct setup *s, char id[37], struct engine_config *cfg, struct err *err)
 {
@@ -115,7 +128,7 @@ setup_choose_session(struct setup *s, char id[37], struct engine_config *cfg, st
         cfg->resume_id = id;
     } else if (o->resume && o->resume_id) {
         if (!session_find(s->data_dir, s->root, o->resume_id, id, err))
-            return false;
+            return say_quotes(o, err);
         if (!id[0])
             return err_set(err, ERR_INVALID, "no session '%s' here; yare sessions lists them",
                            o->resume_id);

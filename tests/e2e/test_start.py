@@ -239,6 +239,13 @@ def continue_names_what_there_is():
     sid = re.search(r"--resume ([0-9a-f-]{36})", run.stderr).group(1)
     run = w.print_mode("help", "--resume", sid)
     check(run.returncode == 0, run)
+    s = Screen(w, 160, 24, ("resume", "my", "first"))
+    check(s.exit_status() == 2, "exit status", s.text())
+    check("in quotes: yare resume 'my first'" in s.tmux("capture-pane", "-p", "-J", "-S", "-50"), s.text())
+    s.close()
+    run = subprocess.run([YARE, "resume", "my", "first", "one"], cwd=w.project, env=w.env, capture_output=True, text=True,
+                         stdin=subprocess.DEVNULL, timeout=LIMIT)
+    check(run.returncode == 2 and "a title of several words too" in run.stderr, run)
     w.close()
 
 
