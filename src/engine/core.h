@@ -31,7 +31,7 @@ struct tool_logs;
 /* What the journal of a resumed session says beside its messages, and is not settled yet. session_was.c */
 struct session_was {
     char *model, *provider; /* chosen last; NULL: not said */
-    bool has_provider;      /* since then only a choice counts, not which model answered */
+    bool answered;          /* model is the one that answered last, for want of a better word */
     bool has_mode;
     enum perm_mode mode; /* chosen last */
     char *todos;         /* JSON array; NULL: none */

@@ -161,6 +161,8 @@ static void
 replay_assistant(const struct replay *r, const struct message *m, const struct message *next)
 {
     enum event_block type;
+    if (m->hidden)
+        return; /* it stands for an answer that never came, which no screen showed */
     for (size_t i = 0; i < m->n_blocks; i++) {
         const struct block *b = &m->blocks[i];
         if (!type_of(b, &type))

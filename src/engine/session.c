@@ -185,7 +185,7 @@ open_transcript(struct core *c, const char *path, bool fork, struct err *err)
         if (conversation_torn(c->conv))
             core_notice(c, "the transcript's last line was torn; %lld bytes are left out",
                         (long long)conversation_torn(c->conv));
-        session_was_context(c, buf_str(&notes.usage));
+        session_was_usage(c, buf_str(&notes.usage));
         if (fork)
             buf_clear(&notes.usage); /* paid for in the other session */
         session_passport_load(c, &notes);

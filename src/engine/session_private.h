@@ -21,11 +21,11 @@ struct session_notes {
 };
 /* For conversation_open: user is a struct session_notes. */
 void session_take_note(void *user, struct str type, struct str record);
-/* session_was.c: takes in one record; true: it was one of its own. */
-bool session_was_note(struct session_was *w, struct str type, struct str record);
+/* session_was.c: takes in one record. */
+void session_was_note(struct session_was *w, struct str type, struct str record);
 void session_was_release(struct session_was *w);
-/* How full the context is by the newest usage record that still counts. */
-void session_was_context(struct core *c, struct str usage_records);
+/* How full the context is, by the newest usage record that still counts. */
+void session_was_usage(struct core *c, struct str records);
 /* The model hears once of background commands that ended with an earlier run. */
 void session_was_add_reminder(struct core *c, struct message_builder *b);
 void session_passport_begin(struct core *c); /* of a session that is new here */

@@ -10,6 +10,7 @@
 #include "tools/task.h"
 
 #define ASK_MS 1500
+#define USAGE_READ 50 /* so many records back it is looked for */
 #define TODOS_MAX ((size_t)256 << 10)
 
 /* ---- taking notes ---- */
@@ -57,17 +58,11 @@ take_mode(struct session_was *w, const struct cJSON *t)
         w->has_mode = perm_mode_parse(name, &w->mode);
 }
 
-/* Records of before providers were noted say which model answered, not which was chosen: better than nothing. */
 static void
-take_model(struct session_was *w, struct str type, const struct cJSON *t)
+take_model(struct session_was *w, const struct cJSON *t)
 {
-    bool answered = str_is(type, "usage");
-    if (answered && (w->has_provider || strcmp(json_cstr(t, "purpose", LEDGER_MAIN), LEDGER_MAIN)))
-        return;
     take(&w->model, json_cstr(t, "model", NULL));
-    const char *provider = json_cstr(t, "provider", NULL);
-    w->has_provider |= provider != NULL;
-    take(&w->provider, provider);
+    take(&w->provider, json_cstr(t, "provider", NULL));
 }
 
 static void
@@ -84,25 +79,23 @@ take_todos(struct session_was *w, const struct cJSON *t)
     buf_release(&b);
 }
 
-bool
+void
 session_was_note(struct session_was *w, struct str type, struct str record)
 {
     bool first = str_is(type, "session"), model = str_is(type, "model");
-    bool usage = str_is(type, "usage") && !w->has_provider;
     bool mode = str_is(type, "mode"), todos = str_is(type, "todos"), task = str_is(type, "task");
-    if (!first && !model && !usage && !mode && !todos && !task)
-        return false;
+    if (!first && !model && !mode && !todos && !task)
+        return;
     struct cJSON *t = json_parse(record, NULL);
     if (first || mode)
         take_mode(w, t);
-    if (first || model || usage)
-        take_model(w, type, t);
+    if (first || model)
+        take_model(w, t);
     if (todos)
         take_todos(w, t);
     if (task)
         take_task(w, t);
     json_free(t);
-    return true;
 }
 
 void
@@ -116,7 +109,7 @@ session_was_release(struct session_was *w)
     *w = (struct session_was){0};
 }
 
-/* ---- how full the context was ---- */
+/* ---- what the requests say ---- */
 
 /* The request of this record and its answer are the first *ret_n messages that the model knows. False: they are not in this history. */
 static bool
@@ -124,8 +117,7 @@ counts(struct core *c, const struct cJSON *t, size_t *ret_n)
 {
     size_t live = conversation_live(c->conv), len = conversation_len(c->conv);
     size_t at = conversation_index(c->conv, json_str(t, "parentUuid"));
-    if (strcmp(json_cstr(t, "purpose", LEDGER_MAIN), LEDGER_MAIN) != 0 ||
-        json_cstr(t, "agent", "")[0] || at >= len || at < live)
+    if (at >= len || at < live)
         return false;
     at++;
     at += at < len && !conversation_is_user(c->conv, at); /* its answer comes after it */
@@ -133,22 +125,39 @@ counts(struct core *c, const struct cJSON *t, size_t *ret_n)
     return true;
 }
 
-void
-session_was_context(struct core *c, struct str usage_records)
+/* The newest record that can tell it says how full the context was. Those of before providers were noted also say which model
+ * answered, not which was chosen: better than nothing. True: nothing more is wanted. */
+static bool
+take_usage(struct core *c, struct str record)
 {
-    struct str rest = usage_records;
-    while (rest.len && c->state.context_tokens <= 0) {
+    struct ledger_row row;
+    size_t n;
+    if (!ledger_read_note(record, &row) || strcmp(row.purpose, LEDGER_MAIN) != 0 || row.agent[0])
+        return false;
+    if (!c->was.provider && !c->was.answered) {
+        take(&c->was.model, row.model);
+        c->was.answered = true;
+    }
+    struct cJSON *t = json_parse(record, NULL);
+    bool done = counts(c, t, &n);
+    if (done) {
+        c->state.context_tokens = ledger_context(&row);
+        c->state.n_counted = n;
+    }
+    json_free(t);
+    return done;
+}
+
+void
+session_was_usage(struct core *c, struct str records)
+{
+    struct str rest = records;
+    for (int i = 0; rest.len && i < USAGE_READ; i++) {
         struct str all = str_sub(rest, 0, rest.len - 1); /* without its newline */
         const char *nl = all.len ? memrchr(all.ptr, '\n', all.len) : NULL;
         size_t from = nl ? (size_t)(nl - all.ptr) + 1 : 0;
-        struct cJSON *t = json_parse(str_sub(all, from, all.len - from), NULL);
-        struct ledger_row row;
-        size_t n;
-        if (t && counts(c, t, &n) && ledger_read_note(str_sub(all, from, all.len - from), &row)) {
-            c->state.context_tokens = ledger_context(&row);
-            c->state.n_counted = n;
-        }
-        json_free(t);
+        if (take_usage(c, str_sub(all, from, all.len - from)))
+            return;
         rest = str_sub(rest, 0, from);
     }
 }
