@@ -18,6 +18,9 @@
 enum op_kind {
     OP_SUBMIT, /* text: a prompt; text may hold an @file or start with '/' or '!' (OP_COMMAND does those) */
     OP_STEER, /* text: typed while a turn runs; joins the conversation after the running tool batch */
+    /* text: of an OP_STEER that shall not join after all, the newest such; answered by EV_ANSWER with the same seq,
+     * {"taken_back":bool}: false when it joined already or became the next prompt */
+    OP_UNSTEER,
     OP_PERM_ANSWER,     /* perm */
     OP_SET_MODE,        /* mode */
     OP_SET_MODEL,       /* text: model id or alias */

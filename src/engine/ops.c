@@ -1,5 +1,6 @@
 /* What a front end asks for: prompts are queued in order, the rest is done on the spot. Engine thread. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/trust.h"
 #include "engine/engine_private.h"
@@ -94,6 +95,29 @@ on_steer(struct engine *e, const struct op *op)
     e->steer[e->n_steer++] = xstrdup(op->text);
 }
 
+static bool
+take_back(struct engine *e, const char *text)
+{
+    for (size_t i = e->n_steer; text && i-- > 0;) {
+        if (strcmp(e->steer[i], text) != 0)
+            continue;
+        free(e->steer[i]);
+        e->n_steer--;
+        memmove(e->steer + i, e->steer + i + 1, (e->n_steer - i) * sizeof *e->steer);
+        return true;
+    }
+    return false;
+}
+
+static void
+on_unsteer(struct engine *e, const struct op *op)
+{
+    struct event *ev = event_new(EV_ANSWER);
+    ev->seq = op->seq;
+    ev->u.answer.json = xasprintf("{\"taken_back\":%s}", take_back(e, op->text) ? "true" : "false");
+    core_emit(&e->core, ev);
+}
+
 static void
 on_command(struct engine *e, const struct op *op)
 {
@@ -151,6 +175,9 @@ handle(struct engine *e, const struct op *op)
         break;
     case OP_STEER:
         on_steer(e, op);
+        break;
+    case OP_UNSTEER:
+        on_unsteer(e, op);
         break;
     case OP_PERM_ANSWER:
         executor_answer(c->executor, op);

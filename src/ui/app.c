@@ -91,6 +91,7 @@ app_release(struct app *a)
 {
     app_queue_clear(a);
     free(a->queued);
+    free(a->taking_back);
     canvas_release(&a->canvas);
     field_release(&a->field);
     app_offers_release(a);

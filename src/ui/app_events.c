@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "ui/app_private.h"
 #include "ui/term.h"
+
+#define UNSTEER_SEQ (((uint64_t)1 << 43) + 3)
 
 void
 app_queue_add(struct app *a, const char *text)
@@ -19,6 +22,46 @@ queue_remove(struct app *a, size_t i)
     free(a->queued[i]);
     a->n_queued--;
     memmove(a->queued + i, a->queued + i + 1, (a->n_queued - i) * sizeof(*a->queued));
+}
+
+bool
+app_queue_take_back(struct app *a)
+{
+    if (!a->n_queued || !a->engine || a->engine_closed)
+        return false;
+    if (a->taking_back)
+        return true; /* the answer is on its way */
+    a->taking_back = xstrdup(a->queued[a->n_queued - 1]);
+    struct op *op = op_new(OP_UNSTEER, a->taking_back);
+    op->seq = UNSTEER_SEQ;
+    engine_post(a->engine, op);
+    return true;
+}
+
+/* It may have joined the conversation meanwhile: then there is nothing to take back. */
+static void
+queue_answer(struct app *a, const struct event *ev)
+{
+    if (ev->seq != UNSTEER_SEQ || !a->taking_back)
+        return;
+    struct cJSON *tree = json_parse(str_from(ev->u.answer.json), NULL);
+    char *text = a->taking_back;
+    a->taking_back = NULL;
+    if (!json_bool(tree, "taken_back", false)) {
+        app_note(a, "too late: the model has it");
+    } else {
+        size_t i = a->n_queued;
+        while (i > 0 && strcmp(a->queued[i - 1], text) != 0)
+            i--;
+        if (i)
+            queue_remove(a, i - 1);
+        if (input_empty(&a->input))
+            input_set(&a->input, str_from(text));
+        else
+            app_note(a, "taken back: the history has it");
+    }
+    free(text);
+    json_free(tree);
 }
 
 void
@@ -112,6 +155,7 @@ look(struct app *a, const struct event *ev)
         app_replay_event(a, ev);
         break;
     case EV_ANSWER:
+        queue_answer(a, ev);
         complete_answer(&a->complete, ev);
         (void)transcript_answer(a->transcript, &a->view, ev);
         app_take_answer(a, ev);

@@ -85,6 +85,7 @@ struct app {
     bool afk_set;
     char **queued;          /* steered, not yet in the conversation */
     size_t n_queued, cap_queued;
+    char *taking_back;      /* the queued text that the engine is asked to give back; NULL: none */
     char note[256];
     int64_t note_until_ms;  /* 0: none */
     struct recording *recording; /* --events; NULL: not recorded */
@@ -129,6 +130,7 @@ void app_take(struct app *a, struct event *take_ev); /* one of them */
 void app_record_size(struct app *a);
 void app_queue_add(struct app *a, const char *text);
 void app_queue_clear(struct app *a);
+bool app_queue_take_back(struct app *a); /* asks for the newest one; false: nothing is queued */
 /* app_replay.c: a recording is played (app_options.replay) */
 bool app_replay_key(struct app *a, int key); /* of the prompt; true: it was one of the replay's, or is taken by nobody */
 void app_replay_event(struct app *a, const struct event *ev);

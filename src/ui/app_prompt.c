@@ -138,6 +138,8 @@ app_prompt_key(struct app *a, int key, int64_t now)
     } else if (app_action(a, act, now)) {
         return;
     } else if (!input_key(&a->input, key)) {
+        if (key == YK_UP && input_empty(&a->input) && app_queue_take_back(a))
+            return;
         if (key == YK_UP || key == ('p' | KM_CTRL))
             history_step(a, -1);
         else if (key == YK_DOWN || key == ('n' | KM_CTRL))
@@ -155,7 +157,7 @@ app_held_is_answer(struct app *a)
         a->view.trusted = true;
         app_note(a, "the folder is trusted");
     } else {
-        app_note(a, "the folder stays restricted");
+        app_note(a, "the folder stays restricted: /trust lifts that");
     }
     a->held = 0;
     a->trust_done = true;

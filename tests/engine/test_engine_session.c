@@ -63,7 +63,12 @@ test_a_steer_joins_after_the_results(void **state)
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
+    rig_post(&r, OP_STEER, "no, not this");
     rig_post(&r, OP_STEER, "look at b too");
+    rig_post(&r, OP_UNSTEER, "no, not this");
+    assert_string_equal(rig_kind(&r, EV_ANSWER)->u.answer.json, "{\"taken_back\":true}");
+    rig_post(&r, OP_UNSTEER, "no, not this");
+    assert_string_equal(rig_kind(&r, EV_ANSWER)->u.answer.json, "{\"taken_back\":false}");
     rig_post(&r, OP_QUERY, NULL); /* answered: the steer was taken before */
     rig_kind(&r, EV_ANSWER);
     toys_open(1);

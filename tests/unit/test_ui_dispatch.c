@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "ui/app_private.h"
+#include "ui/transcript_private.h"
 
 struct engine {
     struct op *told; /* the newest op that is no question */
@@ -206,6 +207,52 @@ an_edited_command_that_never_comes_back_gives_the_focus_back(void **state)
     assert_int_equal(a.focus, PANE_APPROVAL);
     later(1);
     assert_int_equal(a.focus, PANE_PROMPT);
+}
+
+static void
+up_takes_back_what_is_queued(void **state)
+{
+    (void)state;
+    char answer[128];
+    app_queue_add(&a, "first");
+    app_queue_add(&a, "second");
+    press("up");
+    assert_int_equal(told(), OP_UNSTEER);
+    assert_string_equal(engine.told->text, "second");
+    for (int late = 0; late < 2; late++) {
+        snprintf(answer, sizeof answer, "{\"event\":\"answer\",\"seq\":%llu,\"json\":\"{\\\"taken_back\\\":%s}\"}",
+                 (unsigned long long)engine.told->seq, late ? "false" : "true");
+        take(answer);
+        draw();
+        assert_int_equal(a.n_queued, 1);
+        if (late)
+            break;
+        assert_shows(&a.canvas, "second");
+        press("ctrl+u");
+        assert_true(input_empty(&a.input));
+        press("up");
+        assert_string_equal(engine.told->text, "first");
+    }
+    assert_true(input_empty(&a.input));
+    assert_shows(&a.canvas, "too late");
+}
+
+static void
+esc_takes_the_marks_of_a_search_off(void **state)
+{
+    (void)state;
+    say(&a.view, "a needle here");
+    draw();
+    press("ctrl+f");
+    for (const char *c = "needle"; *c; c++)
+        press((char[]){*c, 0});
+    press("enter");
+    assert_int_equal(a.focus, PANE_TRANSCRIPT);
+    assert_true(a.transcript->search.some);
+    press("esc");
+    assert_int_equal(a.focus, PANE_PROMPT);
+    assert_false(a.transcript->search.some);
+    assert_int_equal(a.transcript->search.needle.len, 0);
 }
 
 /* ---- what holds anywhere ---- */
@@ -455,6 +502,8 @@ main(void)
         cmocka_unit_test_setup_teardown(the_permission_keys_can_be_changed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_word_is_no_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(a_lone_letter_is_an_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(up_takes_back_what_is_queued, setup, teardown),
+        cmocka_unit_test_setup_teardown(esc_takes_the_marks_of_a_search_off, setup, teardown),
         cmocka_unit_test_setup_teardown(an_edited_command_that_is_asked_again_keeps_the_focus, setup, teardown),
         cmocka_unit_test_setup_teardown(an_edited_command_that_runs_gives_the_focus_back, setup, teardown),
         cmocka_unit_test_setup_teardown(an_edited_command_that_never_comes_back_gives_the_focus_back, setup, teardown),
