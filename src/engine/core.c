@@ -305,9 +305,15 @@ core_set_mode(struct core *c, enum perm_mode mode)
     struct event *e = event_new(EV_MODE);
     e->u.mode.mode = mode;
     core_emit(c, e);
+    core_note_mode(c);
+}
+
+void
+core_note_mode(struct core *c)
+{
     struct buf b;
     buf_init(&b, 128);
-    buf_addf(&b, "\"mode\":\"%s\"", perm_mode_name(mode));
+    buf_addf(&b, "\"mode\":\"%s\"", perm_mode_name(c->mode));
     core_note(c, "mode", NULL, buf_str(&b));
     buf_release(&b);
 }

@@ -117,6 +117,7 @@ void core_restore_choices(struct core *c, bool keep_mode);
 /* Could this provider be asked for the model? *ret_why (static) says why not. */
 bool core_has_model(struct core *c, const char *id_or_alias, const char **ret_why);
 void core_note_model(struct core *c); /* the person's choice, for the journal */
+void core_note_mode(struct core *c);
 
 /* Names the session; the journal says so ("custom-title"). */
 bool core_rename(struct core *c, const char *title, struct err *err) MUST_CHECK;

@@ -267,6 +267,12 @@ test_model_and_mode_come_back(void **state)
     e = rig_kind(&r, EV_SESSION);
     assert_string_equal(e->u.session.model, "scripted");
     assert_int_equal(e->u.session.mode, PERM_DEFAULT);
+    r.cfg.model_given = r.cfg.mode_given = false; /* they are the session's from then on */
+    r.cfg.model = "third";
+    again(&r);
+    e = rig_kind(&r, EV_SESSION);
+    assert_string_equal(e->u.session.model, "scripted");
+    assert_int_equal(e->u.session.mode, PERM_DEFAULT);
     rig_end(&r);
 }
 
