@@ -189,7 +189,7 @@ class Model:
         if not os.path.exists(self.log):
             return []
         with open(self.log) as f:
-            return [json.loads(line) for line in f if line.strip()]
+            return [json.loads(line) for line in f if line.endswith("\n")]  # the last one may be half written
 
     def wait_request(self, n, limit=30):
         end = time.monotonic() + limit
