@@ -23,8 +23,8 @@ set_up(void **state)
     w->top = realpath(made, NULL);
     free(made);
     w->home = fs_join(w->top, "home");
-    w->root = fs_join(w->top, "home/work/proj");
-    w->cwd = fs_join(w->top, "home/work/proj/src/deep");
+    w->root = fs_join(w->top, "home/code/proj");
+    w->cwd = fs_join(w->top, "home/code/proj/src/deep");
     w->config = fs_join(w->top, "home/.config/yare");
     w->etc = fs_join(w->top, "etc");
     temp_file_write(w->cwd, "x.c", "int x;\n");
@@ -92,7 +92,7 @@ test_what_is_nearest_is_read_last(void **state)
     temp_file_write(w->home, ".claude/CLAUDE.md", "USER\n");
     temp_file_write(w->home, ".claude/rules/a.md", "USERRULE\n");
     temp_file_write(w->config, "AGENTS.md", "OWN\n");
-    temp_file_write(w->home, "work/CLAUDE.md", "ABOVE\n");
+    temp_file_write(w->home, "code/CLAUDE.md", "ABOVE\n");
     temp_file_write(w->root, ".claude/CLAUDE.md", "ROOT\n");
     temp_file_write(w->root, "CLAUDE.local.md", "LOCAL\n");
     temp_file_write(w->root, ".claude/rules/sub/b.md", "---\nname: b\n---\nRULE\n");
