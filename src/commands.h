@@ -7,4 +7,5 @@
 #include "cli.h"
 
 int commands_run(int argc, char **argv, struct options *o); /* the exit code */
-int commands_sessions(void);                                /* `yare sessions`, also for --resume without an id where no screen can be shown */
+int commands_sessions(
+    void); /* `yare sessions`, also for --resume without an id where no screen can be shown */

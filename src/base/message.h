@@ -47,7 +47,8 @@ struct message {
     char *api_id; /* assistant: msg_..; NULL else */
     bool hidden;  /* made by yare, not typed by the person (reminders, "go on from there") */
     bool partial; /* assistant: cut off by an abort */
-    char *ends; /* user, fresh: how the calls of its results ended, a JSON array for the journal; NULL */
+    char *
+        ends; /* user, fresh: how the calls of its results ended, a JSON array for the journal; NULL */
     int64_t wall_ms;
 };
 

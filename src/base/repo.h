@@ -25,6 +25,7 @@ struct ignore *repo_excludes(const struct repo *r);
 bool repo_tracks(struct repo *r, struct str path);
 bool repo_tracks_below(struct repo *r, struct str path);
 /* .git/info/exclude of the repository at `top` gets this line when it has not got it; no file of the tree changes. */
-bool repo_exclude_add(const char *top, const char *pattern, bool *ret_added, struct err *err) MUST_CHECK;
+bool repo_exclude_add(const char *top, const char *pattern, bool *ret_added,
+                      struct err *err) MUST_CHECK;
 /* The text of an ignore file for `ig`; nothing when it is missing, a link or too large (which the log tells). */
 void repo_load_ignore(struct ignore *ig, const char *dir, const char *name);

@@ -72,7 +72,8 @@ struct engine_config {
     bool fork;                /* with resume_id: copy it under a new id */
     enum perm_mode mode;
     int mode_scope; /* enum scope: where the mode came from */
-    bool model_given, mode_given; /* on the command line: they win over what a resumed session had */
+    bool model_given,
+        mode_given; /* on the command line: they win over what a resumed session had */
     bool bypass_allowed;
     bool interactive; /* someone can answer asks */
     bool print_mode;
