@@ -25,13 +25,21 @@
 #include "base/err.h"
 
 struct termios;
+/* What a command's whole tree may take; past it the tree is killed (memory) or cannot grow (processes), and the note tells. By a
+ * cgroup where one can be made, else the supervisor counts. */
+struct proc_caps {
+    int64_t memory_bytes; /* 0: no cap */
+    int processes;        /* 0: no cap */
+    const char *note; /* a file to which a line is appended for each cap that was hit; NULL: none */
+};
 struct proc_spec {
     const char *const *argv; /* argv[0] is looked up on PATH of `env` */
     /* NULL-terminated "K=V"; the child's whole environment; NULL: this program's */
     const char *const *env;
-    const char *cwd;       /* NULL: this program's */
-    struct str stdin_data; /* given on standard input, then end of file; empty: /dev/null */
-    bool new_session;      /* setsid: always true for tools; no controlling terminal either way */
+    const char *cwd;              /* NULL: this program's */
+    struct str stdin_data;        /* given on standard input, then end of file; empty: /dev/null */
+    const struct proc_caps *caps; /* NULL: none */
+    bool new_session; /* setsid: always true for tools; no controlling terminal either way */
 };
 
 struct proc {
