@@ -65,6 +65,10 @@ judge_reach(struct chain *c, const struct access *a, const struct path_names *n)
 {
     const struct perm_rule *deny = overlap(c, &c->deny, a, n), *ask = overlap(c, &c->ask, a, n);
     if (!a->filters) {
+        if (a->kind == EFFECT_READ_TREE && deny && reach_is_clear(c, &c->deny, n->v[0]))
+            deny = NULL;
+        if (a->kind == EFFECT_READ_TREE && ask && reach_is_clear(c, &c->ask, n->v[0]))
+            ask = NULL;
         if (deny || ask)
             chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, deny ? deny : ask, a->shown,
                       "it %s '%s', which can reach what the rule names", kinds[a->kind].verb,

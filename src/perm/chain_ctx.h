@@ -128,6 +128,10 @@ void judge_access(struct chain *c, const struct access *a);
 /* The operands of a program whose effects are not known: yare's own files, and trees that hold what a deny rule names. */
 void judge_operands(struct chain *c, const struct perm_leaf *l);
 
+/* reach.c */
+/* No rule of the list reaches a file below path, a folder of the project: all that could are for any depth, and none is there. */
+bool reach_is_clear(const struct chain *c, const struct rule_filter *list, const char *path);
+
 /* repo.c */
 /* Is the repository that git would use in dir the project's own? */
 /* The project's own git configuration names a program that a read-only form would run, and that the environment cannot switch
