@@ -151,6 +151,13 @@ parts_protected(const char *path, bool *ret_own)
     return found;
 }
 
+const char *
+path_name_protected(const char *path)
+{
+    bool own;
+    return parts_protected(path, &own);
+}
+
 /* The part of a path below the folder that the person opened; the folders above are theirs. */
 static const char *
 below_roots(const struct chain *c, const char *path)

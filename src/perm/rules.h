@@ -19,6 +19,7 @@ struct perm_rule {
         pattern; /* Bash: the canonical text to match, '*' the wildcard; NULL: bare or another tool */
     bool
         boundary; /* ... a prefix that ends at a word: the pattern itself and all that begins with it and a blank */
+    bool param; /* the body is "field:value" of the tool's input; deny and ask alone */
     enum scope scope;
     bool claude;
     char *file; /* where it stands, or NULL (session, cli) */
@@ -39,7 +40,8 @@ bool perm_rules_add(struct perm_rules *rs, enum verdict list, const char *text, 
                     bool claude, const char *file, int line);
 /* permissions.{allow,ask,deny} of every source, then what perm_rules_audit sees. */
 void perm_rules_load(struct perm_rules *rs, const struct config *c);
-/* Adds a problem for each allow rule that a deny or ask rule makes useless. */
+/* Adds a problem for each rule that contradicts another one or never counts because of it, that adds nothing to another of its file,
+ * or that is too broad. */
 void perm_rules_audit(struct perm_rules *rs);
 /* The name the settings use for a tool when only the case differs ("bash"), or NULL. */
 const char *perm_rules_tool_name(const char *name);

@@ -4,162 +4,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fs.h"
 #include "perm/wild.h"
 
 enum { TEXT_MAX = 1 << 20 };
 
-/* Stands for an unknown word while a leaf's text is made; letters and digits, so that nothing quotes it. A command that really
- * holds it is judged as if that word were unknown, which only narrows. */
-static const char unknown_word[] = "0yare0unknown0word0";
+typedef bool wild_fn(struct str pattern, struct str text);
 
-/* Interpreters, shells, wrappers and runners: a rule that leaves their operands open allows anything. */
-static const char *const broad_programs[] = {
-    "python",   "python2", "python3", "node",      "deno",      "bun",   "ruby",  "perl",
-    "php",      "lua",     "tclsh",   "osascript", "sh",        "bash",  "zsh",   "dash",
-    "ksh",      "fish",    "eval",    "exec",      "source",    ".",     "xargs", "env",
-    "sudo",     "doas",    "su",      "ssh",       "npx",       "bunx",  "pnpx",  "uvx",
-    "pipx",     "ts-node", "tsx",     "awk",       "gawk",      "watch", "nohup", "timeout",
-    "parallel", "docker",  "podman",  "kubectl",   "nix-shell", "nix",   "find",  "script",
-    "tmux",     "screen",
-};
-static const char *const broad_pairs[] = {
-    "npm exec",  "npm run",  "npm x",      "pnpm dlx",    "pnpm exec",  "pnpm run",   "yarn dlx",
-    "yarn exec", "yarn run", "bun run",    "bun x",       "uv run",     "poetry run", "pipenv run",
-    "cargo run", "go run",   "devbox run", "bundle exec", "dotnet run", "make",
-};
-
-/* ---- the canonical form of a rule ---- */
-
+/* The pattern itself, and where it ends at a word all that begins with it and a blank. */
 static bool
-decode_token(struct str s, struct buf *out)
+pattern_test(wild_fn *wild, struct str pattern, bool boundary, struct str text)
 {
-    char quote = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (c == quote) {
-            quote = 0;
-        } else if (!quote && (c == '\'' || c == '"')) {
-            quote = c;
-        } else if (c == '\\' && quote != '\'' && i + 1 < s.len &&
-                   (!quote || strchr("\\\"$`", s.ptr[i + 1]))) {
-            buf_addc(out, s.ptr[++i]);
-        } else if (quote != '\'' && (c == '$' || c == '`')) {
-            return false;
-        } else {
-            buf_addc(out, c);
-        }
-    }
-    return !quote;
-}
-
-/* Quoted words get the quoting that leaves have; everything else stays as it was written. */
-static void
-canonical_token(struct str s, struct buf *out)
-{
-    struct buf plain;
-    buf_init(&plain, TEXT_MAX);
-    bool quoted =
-        memchr(s.ptr, '\'', s.len) || memchr(s.ptr, '"', s.len) || memchr(s.ptr, '\\', s.len);
-    if (quoted && !memchr(s.ptr, '*', s.len) && decode_token(s, &plain)) {
-        struct perm_word w = {.text = buf_str(&plain), .known = true};
-        struct perm_leaf leaf = {.argv = &w, .n_argv = 1, .argv_known = true, .name_known = true};
-        perm_leaf_text(&leaf, false, out);
-    } else {
-        buf_add_str(out, s);
-    }
-    buf_release(&plain);
-}
-
-/* The next word of a rule: blanks inside quotes belong to it. */
-static bool
-next_token(struct str *rest, struct str *ret)
-{
-    size_t i = 0, start;
-    char quote = 0;
-    while (i < rest->len && (rest->ptr[i] == ' ' || rest->ptr[i] == '\t'))
-        i++;
-    for (start = i; i < rest->len; i++) {
-        char c = rest->ptr[i];
-        if (c == '\\' && quote != '\'' && i + 1 < rest->len)
-            i++;
-        else if (c == quote)
-            quote = 0;
-        else if (!quote && (c == '\'' || c == '"'))
-            quote = c;
-        else if (!quote && (c == ' ' || c == '\t'))
-            break;
-    }
-    *ret = str_sub(*rest, start, i - start);
-    *rest = str_sub(*rest, i, rest->len);
-    return ret->len > 0;
-}
-
-void
-perm_rules_compile_bash(struct str body, char **ret_pattern, bool *ret_boundary)
-{
-    struct buf out;
-    struct str token;
-    bool boundary = false;
-
-    if (str_ends(body, ":*")) {
-        boundary = true;
-        body = str_trim(str_sub(body, 0, body.len - 2));
-    } else if (str_ends(body, " *")) {
-        boundary = true;
-        body = str_trim(str_sub(body, 0, body.len - 2));
-    }
-    *ret_pattern = NULL;
-    *ret_boundary = boundary;
-    if (!body.len)
-        return;
-    buf_init(&out, TEXT_MAX);
-    while (next_token(&body, &token)) {
-        if (out.len)
-            buf_addc(&out, ' ');
-        canonical_token(token, &out);
-    }
-    *ret_pattern = buf_take(&out);
-}
-
-struct str
-rule_head(const struct perm_rule *r)
-{
-    struct str p = str_from(r->pattern);
-    size_t star = str_find(p, '*', 0);
-    return star == (size_t)-1 ? p : str_sub(p, 0, star);
+    if (wild(pattern, text))
+        return true;
+    if (!boundary)
+        return false;
+    struct buf open;
+    buf_init(&open, TEXT_MAX);
+    buf_add_str(&open, pattern);
+    buf_adds(&open, " *");
+    bool hit = wild(buf_str(&open), text);
+    buf_release(&open);
+    return hit;
 }
 
 static bool
 pattern_match(struct str pattern, bool boundary, struct str text)
 {
-    if (wild_match(pattern, text))
-        return true;
-    if (!boundary)
-        return false;
-    struct buf b;
-    buf_init(&b, TEXT_MAX);
-    buf_add_str(&b, pattern);
-    buf_adds(&b, " *");
-    bool match = wild_match(buf_str(&b), text);
-    buf_release(&b);
-    return match;
+    if (memchr(pattern.ptr, '*', pattern.len))
+        return pattern_test(wild_match, pattern, boundary, text);
+    /* Nearly every rule is one of these, and each meets every command. */
+    return text.len >= pattern.len && memcmp(text.ptr, pattern.ptr, pattern.len) == 0 &&
+           (text.len == pattern.len || (boundary && text.ptr[pattern.len] == ' '));
 }
 
 static bool
 pattern_may(struct str pattern, bool boundary, struct str text)
 {
-    if (wild_overlap(pattern, text))
-        return true;
-    if (!boundary)
-        return false;
-    struct buf b;
-    buf_init(&b, TEXT_MAX);
-    buf_add_str(&b, pattern);
-    buf_adds(&b, " *");
-    bool may = wild_overlap(buf_str(&b), text);
-    buf_release(&b);
-    return may;
+    return pattern_test(wild_overlap, pattern, boundary, text);
 }
 
 bool
@@ -172,110 +53,6 @@ bool
 perm_rules_name_glob(struct str pattern, struct str name)
 {
     return wild_match(pattern, name);
-}
-
-/* ---- the texts of a leaf ---- */
-
-/* Unknown words become WILD_GAP; with `absorb` so do the blanks around them, since such a word may vanish or become many. */
-static void
-put_gaps(struct buf *b, bool absorb)
-{
-    struct buf out;
-    const char *p = buf_cstr(b), *at;
-    size_t n = sizeof unknown_word - 1;
-
-    buf_init(&out, TEXT_MAX);
-    while ((at = strstr(p, unknown_word)) != NULL) {
-        buf_add(&out, p, (size_t)(at - p));
-        while (absorb && out.len && out.data[out.len - 1] == ' ')
-            buf_truncate(&out, out.len - 1);
-        buf_addc(&out, WILD_GAP);
-        p = at + n;
-        while (absorb && *p == ' ')
-            p++;
-    }
-    buf_adds(&out, p);
-    buf_release(b);
-    *b = out;
-}
-
-static bool
-word_is_sure(const struct perm_word *w, bool is_name, bool for_deny)
-{
-    return w->known && !(w->glob && (is_name || for_deny));
-}
-
-/* The leaf with its unsure words replaced. */
-static void
-gap_text(const struct perm_leaf *leaf, bool for_deny, bool normalise, bool absorb, struct buf *out)
-{
-    struct perm_word *words = xcalloc(leaf->n_argv + 1, sizeof *words);
-    struct perm_leaf copy = *leaf;
-    for (size_t i = 0; i < leaf->n_argv; i++) {
-        words[i] = leaf->argv[i];
-        if (!word_is_sure(&words[i], i == 0, for_deny))
-            words[i] = (struct perm_word){.text = str_from(unknown_word), .known = true};
-    }
-    copy.argv = words;
-    copy.argv_known = copy.name_known = true;
-    perm_leaf_text(&copy, normalise, out);
-    put_gaps(out, absorb);
-    free(words);
-}
-
-static void
-env_text(const struct perm_leaf *leaf, struct str exact, struct buf *out)
-{
-    for (size_t i = 0; i < leaf->n_assigns; i++) {
-        const struct perm_assign *a = &leaf->assigns[i];
-        buf_add_str(out, a->name);
-        buf_addc(out, '=');
-        if (a->value.known && a->value.text.len)
-            canonical_token(a->value.text, out);
-        else if (!a->value.known)
-            buf_addc(out, WILD_GAP);
-        buf_addc(out, ' ');
-    }
-    if (leaf->n_assigns && exact.len)
-        buf_add_str(out, exact);
-    else if (out->len)
-        buf_truncate(out, out->len - 1);
-}
-
-void
-leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf)
-{
-    bool sure = true;
-    buf_init(&t->exact, TEXT_MAX);
-    buf_init(&t->with_env, TEXT_MAX);
-    buf_init(&t->plain, TEXT_MAX);
-    buf_init(&t->deny, TEXT_MAX);
-    buf_init(&t->gap_plain, TEXT_MAX);
-    buf_init(&t->gap_deny, TEXT_MAX);
-    t->name_known = leaf->n_argv && word_is_sure(&leaf->argv[0], true, false);
-    if (leaf->n_argv) {
-        gap_text(leaf, false, false, false, &t->exact);
-        perm_leaf_text(leaf, false, &t->plain);
-        perm_leaf_text(leaf, true, &t->deny);
-    }
-    for (size_t i = 0; i < leaf->n_argv; i++)
-        sure = sure && word_is_sure(&leaf->argv[i], i == 0, true);
-    if (!sure) {
-        gap_text(leaf, true, false, true, &t->gap_plain);
-        gap_text(leaf, true, true, true, &t->gap_deny);
-    }
-    env_text(leaf, buf_str(&t->exact), &t->with_env);
-}
-
-void
-leaf_texts_release(struct leaf_texts *t)
-{
-    buf_release(&t->exact);
-    buf_release(&t->with_env);
-    buf_release(&t->plain);
-    buf_release(&t->deny);
-    buf_release(&t->gap_plain);
-    buf_release(&t->gap_deny);
 }
 
 /* ---- one rule, one leaf ---- */
@@ -294,19 +71,6 @@ allow_match(const struct perm_rule *r, const struct leaf_texts *t)
     return !match ? MATCH_NONE : wild ? MATCH_PREFIX : MATCH_EXACT;
 }
 
-/* A deny rule may name the program with its folder or without. */
-static struct str
-without_folder(struct str pattern)
-{
-    size_t end = str_find(pattern, ' ', 0), from = 0;
-    if (end == (size_t)-1)
-        end = pattern.len;
-    for (size_t i = 0; i < end; i++)
-        if (pattern.ptr[i] == '/')
-            from = i + 1;
-    return from < end ? str_sub(pattern, from, pattern.len) : pattern;
-}
-
 static char *
 lower(struct str s)
 {
@@ -319,7 +83,7 @@ lower(struct str s)
 static enum match_how
 deny_match(struct str p, bool boundary, const struct str text[4])
 {
-    struct str base = without_folder(p);
+    struct str base = rule_without_folder(p);
     if (pattern_match(p, boundary, text[0]) || pattern_match(p, boundary, text[1]) ||
         pattern_match(base, boundary, text[1]))
         return MATCH_PREFIX;
@@ -357,6 +121,8 @@ rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const str
                    : MATCH_NONE;
     if (!r->body)
         return MATCH_BLANKET;
+    if (r->param) /* judged with the call's input */
+        return MATCH_NONE;
     if (!leaf->n_argv && !t->with_env.len)
         return MATCH_NONE;
     if (r->verdict == VERDICT_ALLOW)
@@ -367,47 +133,6 @@ rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const str
     if (how != MATCH_PREFIX && fold_case)
         how = deny_match_folded(r, text);
     return how;
-}
-
-static bool
-word_listed(struct str s, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_is(s, list[i]))
-            return true;
-    return false;
-}
-
-bool
-rule_program_is_broad(struct str word)
-{
-    word = without_folder(word);
-    /* "python3.12" is python too. */
-    while (word.len > 1 && !word_listed(word, broad_programs, ARRAY_LEN(broad_programs))) {
-        char c = word.ptr[word.len - 1];
-        if (!isdigit((unsigned char)c) && c != '.')
-            return false;
-        word.len--;
-    }
-    return word_listed(word, broad_programs, ARRAY_LEN(broad_programs));
-}
-
-/* As good as "everything", so auto mode does not let it stand in for the classifier. */
-static bool
-rule_is_broad(const struct perm_rule *r)
-{
-    if (strcmp(r->tool, "Agent") == 0)
-        return true;
-    if (strcmp(r->tool, "Bash") != 0)
-        return false;
-    if (!r->body)
-        return true;
-    if (!r->boundary && !strchr(r->pattern, '*'))
-        return false;
-    struct str head = str_trim(rule_head(r)), rest = head, word;
-    if (!head.len || !str_split(&rest, ' ', &word))
-        return true;
-    return word_listed(head, broad_pairs, ARRAY_LEN(broad_pairs)) || rule_program_is_broad(word);
 }
 
 bool
@@ -461,7 +186,7 @@ bool
 rules_any(const struct perm_rules *rs, const struct rule_filter *f, const char *tool)
 {
     for (size_t i = 0; rs && i < rs->n; i++)
-        if (rule_counts(&rs->rules[i], f) &&
+        if (rule_counts(&rs->rules[i], f) && !rs->rules[i].param &&
             perm_rules_name_glob(str_from(rs->rules[i].tool), str_from(tool)))
             return true;
     return false;
@@ -498,7 +223,7 @@ rules_match_raw(const struct perm_rules *rs, const struct rule_filter *f, struct
         struct buf head;
         buf_init(&head, TEXT_MAX);
         if (r->pattern)
-            raw_words(without_folder(str_trim(rule_head(r))), &head);
+            raw_words(rule_without_folder(str_trim(rule_head(r))), &head);
         if (!r->body || (head.len > 2 && str_contains(buf_str(&text), buf_str(&head))))
             found = r;
         buf_release(&head);

@@ -14,6 +14,19 @@ struct rule_filter {
 };
 bool rule_counts(const struct perm_rule *r, const struct rule_filter *f);
 
+/* ---- reading rules (rules_parse.c, rules_names.c, rules_report.c) ---- */
+enum { RULES_MAX = 5000 };
+void rule_release(struct perm_rule *r);
+/* Takes the text. */
+void rules_problem(struct perm_rules *rs, const char *file, int line, char *take_text);
+const char *rule_list_name(enum verdict list);
+/* The tool whose name is a letter or two away, or NULL. */
+const char *perm_rules_near_tool(const char *name);
+/* "field:value" with a field that this tool's input has; *ret_better: how it should be written, or NULL. */
+bool rule_names_field(const char *tool, struct str body, const char **ret_better);
+/* A component of the text is one that is never written without a person: what it is, or NULL (protected.c). */
+const char *path_name_protected(const char *path);
+
 /* ---- commands ---- */
 /* The texts of one leaf. A word whose value is not known is a WILD_GAP in the last two, and in `exact`, which only a '*' can
  * match. */
@@ -52,11 +65,18 @@ const struct perm_rule *rules_match_raw(const struct perm_rules *rs, const struc
                                         struct str command);
 bool rules_any(const struct perm_rules *rs, const struct rule_filter *f, const char *tool);
 
-void perm_rules_compile_bash(struct str body, char **ret_pattern, bool *ret_boundary);
+/* The canonical text of a Bash rule's body. strict: of a deny or ask rule, where a '*' inside quotes is one too. */
+void perm_rules_compile_bash(struct str body, bool strict, char **ret_pattern, bool *ret_boundary);
+/* A quoted word of a rule with the quoting that leaves have. */
+void rule_canonical_token(struct str s, bool strict, struct buf *out);
+/* A deny rule may name the program with its folder or without: the pattern without. */
+struct str rule_without_folder(struct str pattern);
 bool perm_rules_bash_covers(const struct perm_rule *r, struct str text);
 bool perm_rules_name_glob(struct str pattern, struct str name);
 /* An interpreter, shell, wrapper or runner (by base name): an open-ended rule for it allows anything. */
 bool rule_program_is_broad(struct str word);
+/* As good as "everything", so auto mode does not let it stand in for the classifier. */
+bool rule_is_broad(const struct perm_rule *r);
 /* Words of a rule before its first '*'. */
 struct str rule_head(const struct perm_rule *r);
 

@@ -159,6 +159,8 @@ names_match(const struct perm_rule *r, const char *const *paths, size_t n,
 static bool
 tool_speaks(const struct perm_rule *r, const char *tool)
 {
+    if (r->param)
+        return false;
     if (strcmp(r->tool, tool) == 0)
         return true;
     if (r->verdict == VERDICT_ALLOW)

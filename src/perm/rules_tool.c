@@ -38,7 +38,9 @@ domain_match(const struct perm_rule *r, const struct tool_match *m)
     struct url_host h;
     url_host_parse(json_str(m->input, "url"), &h);
     bool strict = r->verdict == VERDICT_ALLOW;
-    bool match = url_domain_match(str_from(r->body + 7), &h) && !(strict && h.userinfo);
+    /* Every host, also one that is a number or cannot be read. */
+    bool all = !strict && strcmp(r->body, "domain:*") == 0;
+    bool match = all || (url_domain_match(str_from(r->body + 7), &h) && !(strict && h.userinfo));
     url_host_release(&h);
     return match;
 }

@@ -138,7 +138,7 @@ test_problems(void **state)
         {VERDICT_DENY, "Grep(x)", true, "is read as Read(x)"},
         {VERDICT_ALLOW, "bash(ls)", false, "the tool is called Bash"},
         {VERDICT_DENY, "bash(ls)", true, "is read as one for Bash"},
-        {VERDICT_ALLOW, "WebFetch(example.com)", false, "domain:HOST"},
+        {VERDICT_ALLOW, "WebFetch(example.com)", false, "WebFetch(domain:example.com)"},
         {VERDICT_ALLOW, "WebFetch(domain:example.com)", true, NULL},
         {VERDICT_ALLOW, "mcp__a__b(x:y)", false, "only deny and ask"},
         {VERDICT_DENY, "mcp__a__b(x:y)", true, NULL},

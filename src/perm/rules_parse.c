@@ -1,0 +1,504 @@
+/*
+ * One rule's text, read. A rule that says something else than it was perhaps meant to is told at load; a deny or ask rule that
+ * cannot be read as it stands never leaves open what it seems to name.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perm/rules_match.h"
+
+enum { RULE_LEN_MAX = 4096 };
+
+const char *
+rule_list_name(enum verdict list)
+{
+    static const char *const names[] = {"none", "allow", "ask", "deny"};
+    return names[list];
+}
+
+static bool
+tool_bytes_ok(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (!isalnum(c) && !strchr("_-*.", c) && !(c == ' ' && str_starts(s, "mcp__")))
+            return false;
+    }
+    return s.len > 0;
+}
+
+/* "\(", "\)" and "\\" stand for the second byte; another backslash stays. */
+static char *
+unescape(struct str s)
+{
+    struct buf b;
+    buf_init(&b, RULE_LEN_MAX);
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '\\' && i + 1 < s.len && strchr("()\\", s.ptr[i + 1]))
+            i++;
+        buf_addc(&b, s.ptr[i]);
+    }
+    return buf_take(&b);
+}
+
+/* Brackets that no backslash escapes come in pairs. */
+static bool
+brackets_pair(struct str s)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '\\' && i + 1 < s.len)
+            i++;
+        else if (s.ptr[i] == '(')
+            depth++;
+        else if (s.ptr[i] == ')' && depth-- == 0)
+            return false;
+    }
+    return depth == 0;
+}
+
+/* "Tool" or "Tool(body)"; false and the reason. */
+static bool
+split_rule(struct str s, struct str *ret_tool, struct str *ret_body, const char **ret_why)
+{
+    size_t open = str_find(s, '(', 0);
+    *ret_tool = open == (size_t)-1 ? s : str_sub(s, 0, open);
+    *ret_body = (struct str){0};
+    *ret_why = "the tool's name holds odd characters";
+    if (!tool_bytes_ok(*ret_tool))
+        return false;
+    if (open == (size_t)-1)
+        return true;
+    size_t slashes = 0;
+    while (slashes + 2 < s.len && s.ptr[s.len - 2 - slashes] == '\\')
+        slashes++;
+    *ret_why = "the closing bracket is missing";
+    if (s.ptr[s.len - 1] != ')' || slashes % 2)
+        return false;
+    *ret_body = str_sub(s, open + 1, s.len - open - 2);
+    *ret_why = "its brackets do not pair, write \\( and \\) for brackets of the text";
+    if (!brackets_pair(*ret_body))
+        return false;
+    *ret_why = "there is nothing between the brackets";
+    return str_trim(*ret_body).len > 0;
+}
+
+/* What a broken rule seems to name asks until it is mended: it grants nothing, and a deny that cannot be read must not leave its
+ * command open. real: the tool that is meant, NULL: as written. */
+static void
+keep_broken(struct perm_rules *rs, struct str s, struct perm_rule r, const char *real)
+{
+    size_t n = 0, end = s.len;
+    while (n < s.len && (isalnum((unsigned char)s.ptr[n]) || strchr("_-", s.ptr[n])))
+        n++;
+    size_t from = n;
+    while (from < end && strchr("([{ \t:", s.ptr[from]))
+        from++;
+    size_t close = str_find(s, ')', from);
+    if (close != (size_t)-1)
+        end = close;
+    while (end > from && strchr("]} \t*:", s.ptr[end - 1]))
+        end--;
+    struct str body = str_sub(s, from, end - from);
+    if (!n || rs->n >= RULES_MAX || memchr(body.ptr, '\n', body.len))
+        return;
+    char *name = str_dup(str_sub(s, 0, n));
+    if (!real)
+        real = perm_rules_tool_name(name);
+    free(name);
+    if (!real || !body.len)
+        return;
+    r.verdict = VERDICT_ASK;
+    r.text = str_dup(s);
+    r.file = xstrdup(r.file);
+    r.tool = xstrdup(perm_rules_path_tool(real) ? perm_rules_path_tool(real) : real);
+    r.body = str_dup(body);
+    r.pattern = NULL;
+    r.boundary = true;
+    r.param = false;
+    if (strcmp(real, "Bash") == 0)
+        perm_rules_compile_bash(body, true, &r.pattern, &r.boundary);
+    r.boundary = true;
+    ARRAY_GROW(rs->rules, rs->n, rs->cap);
+    rs->rules[rs->n++] = r;
+}
+
+static bool
+text_ok(struct str s, const char **ret_why)
+{
+    *ret_why = "it is empty or too long";
+    if (!s.len || s.len > RULE_LEN_MAX)
+        return false;
+    *ret_why = "it holds control characters";
+    for (size_t i = 0; i < s.len; i++)
+        if ((unsigned char)s.ptr[i] < ' ' || s.ptr[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* An allow rule may use '*' in a tool's name only behind "mcp__server__". */
+static bool
+allow_name_ok(const char *tool)
+{
+    const char *star = strchr(tool, '*');
+    if (!star)
+        return true;
+    if (strncmp(tool, "mcp__", 5) != 0)
+        return false;
+    const char *end = strstr(tool + 5, "__");
+    return end && end > tool + 5 && end + 2 <= star;
+}
+
+/* ---- bodies that are read in another way than they were written ---- */
+
+struct reading {
+    struct perm_rules *rs;
+    struct perm_rule *r;
+    struct str body; /* what is left of it */
+    char *owned;     /* ... when it was made anew */
+};
+
+__attribute__((format(printf, 2, 3))) static void
+say(const struct reading *x, const char *fmt, ...)
+{
+    struct buf b;
+    va_list ap;
+    buf_init(&b, (size_t)4 * RULE_LEN_MAX);
+    buf_addf(&b, "%s rule '%s' ", rule_list_name(x->r->verdict), x->r->text);
+    va_start(ap, fmt);
+    buf_vaddf(&b, fmt, ap);
+    va_end(ap);
+    rules_problem(x->rs, x->r->file, x->r->line, buf_take(&b));
+}
+
+static bool
+strict(const struct reading *x)
+{
+    return x->r->verdict != VERDICT_ALLOW;
+}
+
+/* Rules spelled for a tool that another one speaks for. */
+static bool
+fold_path_tool(struct reading *x)
+{
+    struct perm_rule *r = x->r;
+    const char *speaks = perm_rules_path_tool(r->tool);
+    if (!speaks || !x->body.ptr || strcmp(speaks, r->tool) == 0)
+        return true;
+    if (!strict(x)) {
+        say(x, "is ignored: write it as %s(%.*s)", speaks, (int)x->body.len, x->body.ptr);
+        return false;
+    }
+    say(x, "is read as %s(%.*s)", speaks, (int)x->body.len, x->body.ptr);
+    free(r->tool);
+    r->tool = xstrdup(speaks);
+    return true;
+}
+
+static bool
+fold_tool_case(struct reading *x)
+{
+    struct perm_rule *r = x->r;
+    const char *real = perm_rules_tool_name(r->tool);
+    if (strcmp(r->tool, "Task") == 0) {
+        real = "Agent";
+    } else if (!real || strcmp(real, r->tool) == 0) {
+        return true;
+    } else if (!strict(x)) {
+        say(x, "is ignored: the tool is called %s", real);
+        return false;
+    } else {
+        say(x, "is read as one for %s", real);
+    }
+    free(r->tool);
+    r->tool = xstrdup(real);
+    return true;
+}
+
+/* The whole body in one pair of quotes: without them it names what was meant. */
+static bool
+unquote(struct reading *x)
+{
+    struct str s = str_trim(x->body);
+    char q = s.len > 2 ? s.ptr[0] : 0;
+    if ((q != '\'' && q != '"') || str_find(s, q, 1) != s.len - 1)
+        return true;
+    s = str_trim(str_sub(s, 1, s.len - 2));
+    if (!s.len)
+        return true;
+    if (!strict(x)) {
+        say(x, "grants nothing: leave the quotes around the text out");
+        return false;
+    }
+    say(x, "is read as %s(%.*s): leave the quotes out", x->r->tool, (int)s.len, s.ptr);
+    x->body = s;
+    return true;
+}
+
+/* "https://host/path" and "host" for WebFetch(domain:host). */
+static bool
+read_host(struct reading *x)
+{
+    struct str s = str_trim(x->body), host = s;
+    if (str_starts(host, "domain:"))
+        host = str_trim(str_sub(host, 7, host.len));
+    bool plain = host.len && host.len + 7 == s.len;
+    const char *scheme = host.len ? memmem(host.ptr, host.len, "://", 3) : NULL;
+    if (scheme)
+        host = str_sub(host, (size_t)(scheme - host.ptr) + 3, host.len);
+    for (size_t i = 0; i < host.len; i++)
+        if (strchr("/?# ", host.ptr[i]))
+            host.len = i;
+    const char *port = host.len && host.ptr[0] != '[' ? memchr(host.ptr, ':', host.len) : NULL;
+    if (port)
+        host.len = (size_t)(port - host.ptr);
+    plain = plain && host.len + 7 == s.len;
+    if (plain)
+        return true;
+    if (!strict(x) || !host.len) {
+        say(x, "is ignored: write it as WebFetch(domain:%.*s)", host.len ? (int)host.len : 4,
+            host.len ? host.ptr : "HOST");
+        return false;
+    }
+    say(x, "is read as WebFetch(domain:%.*s)", (int)host.len, host.ptr);
+    x->owned = xasprintf("domain:%.*s", (int)host.len, host.ptr);
+    x->body = str_from(x->owned);
+    return true;
+}
+
+static const char *
+path_doubt(struct str s)
+{
+    static const char *const system[] = {"etc", "usr", "home", "root", "proc", "sys",
+                                         "dev", "opt", "boot", "run",  "Users"};
+    if (s.len > 1 && s.ptr[0] == '~' && s.ptr[1] != '/')
+        return "names no home folder: '~name' is not looked up, write it from the root as "
+               "//home/...";
+    if (str_starts(s, "//") || s.ptr[0] != '/')
+        return NULL;
+    struct str first = str_sub(s, 1, s.len);
+    size_t end = str_find(first, '/', 0);
+    first = str_sub(first, 0, end == (size_t)-1 ? first.len : end);
+    for (size_t i = 0; i < ARRAY_LEN(system); i++)
+        if (str_is(first, system[i]))
+            return "speaks of a folder of the project: a path of the whole system begins with //";
+    return NULL;
+}
+
+static void
+read_path(struct reading *x)
+{
+    const char *doubt = path_doubt(x->body);
+    if (doubt)
+        say(x, "%s", doubt);
+}
+
+/* ---- commands ---- */
+
+/* What no single command's words can hold, or NULL. */
+static const char *
+never_a_word(struct str s)
+{
+    char quote = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (c == '\\' && quote != '\'')
+            i++;
+        else if (c == quote)
+            quote = 0;
+        else if (!quote && (c == '\'' || c == '"'))
+            quote = c;
+        else if (!quote && strchr(";|&", c))
+            return "rules are matched against one command at a time, write one for each";
+        else if (!quote && strchr("<>", c))
+            return "redirections are judged by Edit and Read rules, leave them out";
+        else if (quote != '\'' && (c == '`' || (c == '$' && i + 1 < s.len &&
+                                                (isalnum((unsigned char)s.ptr[i + 1]) ||
+                                                 strchr("({_", s.ptr[i + 1])))))
+            return "variables and substitutions have their values when rules are matched";
+    }
+    return NULL;
+}
+
+/* Takes nothing; "npm test 2" of "npm test 2>&1" is "npm test". */
+static void
+ask_for_part(struct reading *x, struct str part, char end)
+{
+    struct perm_rule r = {
+        .verdict = VERDICT_ASK, .scope = x->r->scope, .claude = x->r->claude, .line = x->r->line};
+    while (end == '>' && part.len && isdigit((unsigned char)part.ptr[part.len - 1]))
+        part.len--;
+    part = str_trim(part);
+    if (part.len && !str_is(part, "*"))
+        perm_rules_compile_bash(part, true, &r.pattern, &r.boundary);
+    if (!r.pattern || x->rs->n >= RULES_MAX) {
+        free(r.pattern);
+        return;
+    }
+    r.text = xstrdup(x->r->text);
+    r.tool = xstrdup("Bash");
+    r.body = str_dup(part);
+    r.file = xstrdup(x->r->file);
+    r.boundary = true;
+    ARRAY_GROW(x->rs->rules, x->rs->n, x->rs->cap);
+    x->rs->rules[x->rs->n++] = r;
+}
+
+/* Each command of what was written as a compound asks: the rule was meant for it. */
+static void
+ask_for_parts(struct reading *x)
+{
+    struct str s = x->body;
+    size_t from = 0;
+    char quote = 0, before = 0;
+    for (size_t i = 0; i <= s.len; i++) {
+        char c = i < s.len ? s.ptr[i] : ';';
+        if (c == quote)
+            quote = 0;
+        else if (!quote && (c == '\'' || c == '"'))
+            quote = c;
+        if (i < s.len && (quote || !strchr(";|&<>", c)))
+            continue;
+        /* What stands behind '<' or '>' is a file. */
+        if (!strchr("<>", before) || !before)
+            ask_for_part(x, str_sub(s, from, i - from), c);
+        if (c != '&' || before != '>' || i != from)
+            before = c;
+        from = i + 1;
+    }
+}
+
+static bool
+read_command(struct reading *x)
+{
+    const char *why = never_a_word(x->body);
+    struct perm_rule *r = x->r;
+    perm_rules_compile_bash(x->body, strict(x), &r->pattern, &r->boundary);
+    if (!r->pattern) {
+        say(x, "is ignored: it names no command");
+        return false;
+    }
+    if (why && !strict(x)) {
+        say(x, "grants nothing: %s", why);
+    } else if (why) {
+        say(x, "IS NOT IN FORCE as written, its commands ask until it is mended: %s", why);
+        ask_for_parts(x);
+    }
+    return true;
+}
+
+/* ---- the whole body ---- */
+
+static bool
+read_field(struct reading *x, const char *better)
+{
+    struct perm_rule *r = x->r;
+    if (!strict(x)) {
+        say(x, "is ignored: only deny and ask rules may name a field of the input");
+        return false;
+    }
+    if (better)
+        say(x, "looks at the text of the field alone: write it as %s", better);
+    r->param = true;
+    return true;
+}
+
+static bool
+read_body(struct reading *x)
+{
+    struct perm_rule *r = x->r;
+    const char *better;
+    if (rule_names_field(r->tool, str_trim(x->body), &better))
+        return read_field(x, better);
+    if (strncmp(r->tool, "mcp__", 5) == 0 || strchr(r->tool, '*')) {
+        say(x, "is ignored: only a field of the input may stand here, as in (name:value), and only "
+               "in deny and ask rules");
+        return false;
+    }
+    if (!unquote(x))
+        return false;
+    if (strcmp(r->tool, "WebFetch") == 0)
+        return read_host(x);
+    if (strcmp(r->tool, "Bash") == 0)
+        return read_command(x);
+    if (!perm_rules_path_tool(r->tool))
+        return true;
+    read_path(x);
+    return fold_path_tool(x);
+}
+
+/* A tool that yare does not have: a slip of the pen, or another agent's. A deny or ask rule for what was meant asks. */
+static void
+doubt_name(struct reading *x, struct str whole)
+{
+    const struct perm_rule *r = x->r;
+    if (strchr(r->tool, '*') || strncmp(r->tool, "mcp__", 5) == 0 || perm_rules_tool_name(r->tool))
+        return;
+    const char *near = perm_rules_near_tool(r->tool);
+    if (!near) {
+        say(x, "names no tool of yare");
+        return;
+    }
+    say(x, "%s: no tool is called '%s', did you mean '%s'?",
+        strict(x) ? "IS NOT IN FORCE" : "grants nothing", r->tool, near);
+    if (strict(x))
+        keep_broken(x->rs, whole, *r, near);
+}
+
+static bool
+compile(struct reading *x, struct str whole, struct str tool, struct str body)
+{
+    struct perm_rule *r = x->r;
+    char *plain = body.ptr ? unescape(body) : NULL;
+    bool ok = true;
+    r->tool = str_dup(tool);
+    doubt_name(x, whole);
+    ok = fold_tool_case(x);
+    if (ok && !strict(x) && !allow_name_ok(r->tool)) {
+        say(x, "grants nothing: name the tool, or the server as in mcp__server__*");
+        ok = false;
+    }
+    if (ok && plain && !str_is(str_trim(str_from(plain)), "*")) {
+        bool path = perm_rules_path_tool(r->tool) != NULL;
+        x->body = path ? str_from(plain) : str_trim(str_from(plain));
+        ok = read_body(x);
+        r->body = ok ? str_dup(x->body) : NULL;
+    }
+    free(x->owned);
+    free(plain);
+    return ok;
+}
+
+bool
+perm_rules_add(struct perm_rules *rs, enum verdict list, const char *text, enum scope scope,
+               bool claude, const char *file, int line)
+{
+    struct perm_rule r = {.verdict = list, .scope = scope, .claude = claude, .line = line};
+    struct str s = str_trim(str_from(text)), tool, body;
+    const char *why = "there are too many rules";
+
+    bool readable = rs->n < RULES_MAX && text_ok(s, &why);
+    if (!readable || !split_rule(s, &tool, &body, &why)) {
+        struct str shown = str_sub(s, 0, 200);
+        rules_problem(rs, file, line,
+                      xasprintf("%s rule '%.*s' %s: %s", rule_list_name(list), (int)shown.len,
+                                shown.ptr ? shown.ptr : "",
+                                list == VERDICT_ALLOW ? "grants nothing" : "IS NOT IN FORCE", why));
+        r.file = (char *)file;
+        if (readable)
+            keep_broken(rs, s, r, NULL);
+        return false;
+    }
+    r.text = str_dup(s);
+    r.file = xstrdup(file);
+    struct reading x = {.rs = rs, .r = &r};
+    if (!compile(&x, s, tool, body)) {
+        rule_release(&r);
+        return false;
+    }
+    ARRAY_GROW(rs->rules, rs->n, rs->cap);
+    rs->rules[rs->n++] = r;
+    return true;
+}
