@@ -65,7 +65,9 @@ struct perm_leaf {
     size_t n_argv;
     bool argv_known;              /* every word is known (globs count as known text) */
     bool name_known;              /* the command word is known */
-    const char *cwd;              /* absolute; NULL: unknown */
+    const char *cwd;              /* absolute, where it runs when all before it went well; NULL: unknown */
+    const char *const *cwds;      /* every folder it may run in, cwd first; none: unknown */
+    size_t n_cwds;
     const struct perm_assign *assigns;
     size_t n_assigns;
     const struct perm_effect *effects;

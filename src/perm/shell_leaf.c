@@ -9,6 +9,19 @@ leaf_at(struct sh *sh, size_t i)
     return i < sh->ret->n_leaves ? &sh->ret->leaves[i] : NULL;
 }
 
+static void
+set_cwd(struct sh *sh, struct perm_leaf *l)
+{
+    const struct cwdset *c = &sh->st.cwd;
+    if (c->unknown || c->n == 0)
+        return;
+    const char **v = arena_alloc(sh->a, c->n * sizeof *v);
+    memcpy(v, c->dir, c->n * sizeof *v);
+    l->cwds = v;
+    l->n_cwds = c->n;
+    l->cwd = v[0];
+}
+
 size_t
 leaf_new(struct sh *sh, const struct command *c)
 {
@@ -26,7 +39,7 @@ leaf_new(struct sh *sh, const struct command *c)
         l->argv_known = l->argv_known && argv[i].known;
     }
     l->name_known = c->n > 0 && argv[0].known && !argv[0].glob;
-    l->cwd = sh->st.cwd.unknown || sh->st.cwd.n == 0 ? NULL : sh->st.cwd.dir[0];
+    set_cwd(sh, l);
     l->assigns = c->assigns;
     l->n_assigns = c->n_assigns;
     l->role = sh->inner ? LEAF_INNER : c->n == 0 && c->n_assigns > 0 ? LEAF_ASSIGN : LEAF_RUN;
