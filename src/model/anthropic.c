@@ -1,4 +1,5 @@
-/* The Messages API as a model stream. */
+/* The Messages API as a model stream. Streams of several threads may run at once: what they share is the headers. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@
 struct provider {
     struct model_provider pub;
     char *url;
-    struct header_list headers;
+    pthread_mutex_t lock;       /* guards the betas in headers */
+    struct header_list headers; /* the lines never change */
 };
 
 struct stream {
@@ -36,7 +38,7 @@ struct stream {
     struct cJSON *tree;     /* of the event that was handed out: deltas borrow from it */
     struct delta after_raw; /* its delta, which follows the raw event */
     char minted_id[48];     /* for a tool_use that came without one */
-    bool raw_pending, done, drained, answered, betas_dropped;
+    bool raw_pending, done, drained, answered, with_betas, betas_dropped;
 };
 
 static void
@@ -59,7 +61,10 @@ send_request(struct stream *s, struct err *err)
 {
     const struct header_list *h = &s->provider->headers;
     const char **lines = xcalloc(h->n + 2, sizeof *lines);
+    pthread_mutex_lock(&s->provider->lock);
     char *beta = headers_beta_line(h);
+    pthread_mutex_unlock(&s->provider->lock);
+    s->with_betas = beta != NULL;
     for (size_t i = 0; i < h->n; i++)
         lines[i] = h->lines[i];
     lines[h->n] = beta;
@@ -80,13 +85,14 @@ send_request(struct stream *s, struct err *err)
 static bool
 retry_without_betas(struct stream *s, struct err *err)
 {
-    struct header_list *h = &s->provider->headers;
-    if (http_status(s->http) != 400 || s->betas_dropped || !h->betas.len ||
+    struct provider *p = s->provider;
+    if (http_status(s->http) != 400 || s->betas_dropped || !s->with_betas ||
         !str_contains(buf_str(&s->plain), STR("anthropic-beta")))
         return false;
-    log_warn("anthropic", "the server refused betas (%s): %s", buf_cstr(&h->betas),
-             buf_cstr(&s->plain));
-    headers_drop_betas(h, buf_str(&s->plain));
+    pthread_mutex_lock(&p->lock);
+    headers_drop_betas(&p->headers, buf_str(&s->plain));
+    pthread_mutex_unlock(&p->lock);
+    log_warn("anthropic", "the server refused betas: %s", buf_cstr(&s->plain));
     s->betas_dropped = true;
     s->pub.request_id[0] = '\0';
     buf_clear(&s->plain);
@@ -332,6 +338,7 @@ provider_free(void *self)
 {
     struct provider *p = self;
     headers_release(&p->headers);
+    pthread_mutex_destroy(&p->lock);
     free(p->url);
     free(p);
 }
@@ -355,6 +362,7 @@ anthropic_provider_new(const struct anthropic_config *c)
     p->url = messages_url(c->base_url);
     p->pub = (struct model_provider){
         .name = "anthropic", .self = p, .start = start, .free = provider_free};
+    pthread_mutex_init(&p->lock, NULL);
     headers_init(&p->headers, c);
     return &p->pub;
 }

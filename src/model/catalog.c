@@ -117,6 +117,7 @@ read_model(const struct cJSON *n, struct model_info *m)
         read_prices(json_at(n, "price"), m);
     m->context = json_int(n, "context", m->context);
     m->max_output = json_int(n, "max_output", m->max_output);
+    m->small = json_bool(n, "small", m->small);
 }
 
 static struct model_info *
@@ -229,6 +230,16 @@ catalog_find(const char *id_or_alias)
             return &catalog.models[i];
     for (size_t i = 0; i < catalog.n; i++)
         if (has_alias(&catalog.models[i], id_or_alias))
+            return &catalog.models[i];
+    return NULL;
+}
+
+const struct model_info *
+catalog_small(const char *provider)
+{
+    load_embedded();
+    for (size_t i = 0; i < catalog.n; i++)
+        if (catalog.models[i].small && strcmp(catalog.models[i].provider, provider) == 0)
             return &catalog.models[i];
     return NULL;
 }

@@ -6,7 +6,8 @@
  *
  *     {"models": [{"id": "my-model", "aliases": ["mine"], "context": 128000, "max_output": 8192, "thinking": "none",
  *                  "price": [{"in": 1, "out": 4}, {"above_prompt": 100000, "in": 2, "out": 8}]}]}
- * Prices left out follow from "in": write_5m 1.25, write_1h 2, read 0.1 times it. thinking: none, budget or adaptive.
+ * Prices left out follow from "in": write_5m 1.25, write_1h 2, read 0.1 times it. thinking: none, budget or adaptive. small: the one of its
+ * provider for short side questions.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@ struct model_info {
     const char *const *aliases; /* "opus", "sonnet"; NULL-terminated */
     int64_t context, max_output;
     enum thinking_kind thinking;
+    bool small;         /* for short side questions */
     const char *effort; /* default effort or NULL */
     struct model_price price[4];
     size_t n_price; /* 0: unknown */
@@ -32,6 +34,8 @@ struct model_info {
 void catalog_load(const char *user_file, struct err *ret_problem);
 /* exact, the id with a date suffix, or alias; NULL */
 const struct model_info *catalog_find(const char *id_or_alias);
+/* The provider's small one, the first in the catalogue; NULL: it has none. */
+const struct model_info *catalog_small(const char *provider);
 const struct model_info *catalog_at(size_t i); /* NULL past the end */
 /* USD; negative when the price is unknown. */
 double catalog_cost(const struct model_info *m, const struct usage *u);

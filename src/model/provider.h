@@ -1,5 +1,6 @@
 #pragma once
-/* The providers there are. Each is made from plain strings (credentials stay inside) and is used by one engine thread. */
+/* The providers there are. Each is made from plain strings (credentials stay inside). Streams of several threads may run at once (the
+ * engine's, the classifier's); each stream belongs to its own. */
 #include "model/openai_caps.h"
 #include "model/stream.h"
 

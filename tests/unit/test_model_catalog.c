@@ -65,6 +65,15 @@ costs(void **state)
 }
 
 static void
+the_small_one(void **state)
+{
+    (void)state;
+    assert_string_equal(catalog_small("anthropic")->id, "claude-haiku-5-5");
+    assert_null(catalog_small("offline"));
+    assert_null(catalog_small("nobody"));
+}
+
+static void
 a_user_file(void **state)
 {
     char *dir = temp_dir_make(), *path = fs_join(dir, "models.json");
@@ -115,6 +124,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(costs),
+                                       cmocka_unit_test(the_small_one),
                                        cmocka_unit_test(a_user_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
