@@ -217,6 +217,8 @@ write_covered(const struct chain *c, const struct access *a, const struct path_n
         return false;
     if (how != MATCH_NONE || a->tool_rule)
         return true;
+    if (c->mode == PERM_AUTO && tool) /* a command that writes is the classifier's to judge */
+        return true;
     return c->mode == PERM_ACCEPT_EDITS && (tool || a->redirect || a->cover->editor);
 }
 
@@ -249,9 +251,10 @@ judge_place(struct chain *c, const struct access *a, const struct path_names *n)
                   "it %s '%s', %s, and no rule covers that", kinds[a->kind].verb, leads,
                   place(c, n));
     } else if (!a->cover || a->redirect) {
-        const char *by = a->tool_rule ? "an allow rule"
-                         : write      ? "accept edits mode"
-                                      : "reading inside the project";
+        const char *by = a->tool_rule           ? "an allow rule"
+                         : !write               ? "reading inside the project"
+                         : c->mode == PERM_AUTO ? "auto mode"
+                                                : "accept edits mode";
         chain_add(c,
                   a->tool_rule ? "rules"
                   : write      ? "mode"

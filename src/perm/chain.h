@@ -19,6 +19,7 @@ struct perm_request {
     enum perm_mode mode;
     const struct perm_rules *rules;
     const char *root, *cwd, *home;
+    const char *start_cwd; /* where the session began, for relative paths of rules; NULL: cwd */
     const char *config_dir, *data_dir; /* yare's own, protected; NULL: the defaults below home */
     const char *const *additional_dirs;
     size_t n_additional_dirs;
@@ -48,8 +49,19 @@ void perm_chain_check(const struct perm_request *req, struct decision *ret);
 /* Is this Bash command proven free of writes (may overlap with other calls)? */
 bool perm_chain_bash_read_only(const struct perm_request *req);
 
-/* Applies a classifier verdict to an ask that it may lift: "allow", "block", anything else asks. */
-void perm_chain_apply_classifier(struct decision *d, const char *verdict, double confidence,
+/* What a classifier said of an ask. */
+struct perm_opinion {
+    const char *verdict; /* "allow", "block"; anything else, also NULL, asks */
+    double confidence;   /* below PERM_CONFIDENT every verdict asks */
+    const char *reason;  /* its words, fit to be shown; NULL: none */
+    const char *failure; /* why there is no verdict: "it did not answer within 20 s"; NULL: there is one */
+    bool kept;           /* it said so of the same call before */
+};
+#define PERM_CONFIDENT 0.8
+/* May the classifier decide this? In auto mode an ask that no rule, hook or protected place has reserved for a person. */
+bool perm_chain_classifier_may(const struct decision *d);
+/* Applies its opinion to an ask that it may lift, as a finding of L6; an ask that stays is denied where nobody can answer. */
+void perm_chain_apply_classifier(struct decision *d, const struct perm_opinion *o,
                                  bool interactive);
 
 /* The narrowest useful rules to save for "always": at most 5, one a part that needed it; never for interpreters,

@@ -82,6 +82,19 @@ answer(FILE *out, const struct check_record *r, const struct decision *d)
     buf_release(&b);
 }
 
+/* The record says what its classifier answers: "allow", "block", or anything that is no verdict ("error", "timeout"). */
+static void
+apply_stub(const struct check_record *r, struct decision *d)
+{
+    static const char *const verdicts[] = {"allow", "block", "ask", "low_confidence"};
+    struct perm_opinion o = {
+        .verdict = r->classifier, .confidence = r->confidence, .failure = r->classifier};
+    for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
+        if (strcmp(r->classifier, verdicts[i]) == 0)
+            o.failure = NULL;
+    perm_chain_apply_classifier(d, &o, r->req.interactive);
+}
+
 static void
 check_line(struct str line, FILE *out)
 {
@@ -102,8 +115,8 @@ check_line(struct str line, FILE *out)
         d.verdict = VERDICT_DENY;
     } else {
         perm_chain_check(&r.req, &d);
-        if (r.req.mode == PERM_AUTO && d.verdict == VERDICT_ASK && d.liftable_by == LIFT_CLASSIFIER)
-            perm_chain_apply_classifier(&d, r.classifier, r.confidence, r.req.interactive);
+        if (perm_chain_classifier_may(&d))
+            apply_stub(&r, &d);
         add_problems(&r, &d);
     }
     answer(out, &r, &d);

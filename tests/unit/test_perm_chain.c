@@ -159,7 +159,8 @@ test_classifier(void **state)
         enum verdict want;
     } cases[] = {
         {"allow", 0.9, true, VERDICT_ALLOW}, {"allow", 0.79, true, VERDICT_ASK},
-        {"allow", 2, true, VERDICT_ASK},     {"block", 0.1, true, VERDICT_DENY},
+        {"allow", 2, true, VERDICT_ASK},     {"block", 0.8, true, VERDICT_DENY},
+        {"block", 0.1, true, VERDICT_ASK},   {"block", 0.1, false, VERDICT_DENY},
         {"ask", 1, true, VERDICT_ASK},       {"ALLOW", 1, true, VERDICT_ASK},
         {NULL, 1, true, VERDICT_ASK},        {"error", 1, false, VERDICT_DENY},
         {"allow", 1, false, VERDICT_ALLOW},
@@ -172,12 +173,91 @@ test_classifier(void **state)
         req.interactive = cases[i].interactive;
         perm_chain_check(&req, &d);
         assert_int_equal(d.verdict, VERDICT_ASK);
-        perm_chain_apply_classifier(&d, cases[i].verdict, cases[i].confidence,
-                                    cases[i].interactive);
+        assert_true(perm_chain_classifier_may(&d));
+        const struct perm_opinion o = {
+            .verdict = cases[i].verdict, .confidence = cases[i].confidence, .reason = "because"};
+        perm_chain_apply_classifier(&d, &o, cases[i].interactive);
         assert_int_equal(d.verdict, cases[i].want);
         decision_release(&d);
         json_free(input);
     }
+}
+
+static const struct finding *
+last_finding(const struct decision *d)
+{
+    return &d->findings[d->n_findings - 1];
+}
+
+static void
+test_the_finding_says_why_and_how_sure(void **state)
+{
+    (void)state;
+    static const struct {
+        struct perm_opinion o;
+        const char *reason;
+        double confidence;
+    } cases[] = {
+        {{.verdict = "allow", .confidence = 0.9, .reason = "runs the tests"},
+         "the classifier allows it: runs the tests",
+         0.9},
+        {{.verdict = "block", .confidence = 0.9, .reason = "publishes", .kept = true},
+         "the classifier blocks it (as it did before): publishes",
+         0.9},
+        {{.verdict = "allow", .confidence = 0.5, .reason = "perhaps"},
+         "the classifier would allow it but is not sure enough: perhaps",
+         0.5},
+        {{.verdict = "ask", .confidence = 1, .reason = "unclear"},
+         "the classifier wants a person to decide: unclear",
+         1},
+        {{.verdict = "allow", .confidence = 1, .failure = "it did not answer within 20 s"},
+         "the classifier gave no verdict: it did not answer within 20 s",
+         0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct decision d;
+        struct cJSON *input = bash_input("make");
+        struct perm_request req = request("Bash", input, NULL);
+        req.mode = PERM_AUTO;
+        perm_chain_check(&req, &d);
+        perm_chain_apply_classifier(&d, &cases[i].o, true);
+        assert_string_equal(last_finding(&d)->layer, "L6");
+        assert_string_equal(last_finding(&d)->reason, cases[i].reason);
+        assert_true(last_finding(&d)->confidence == cases[i].confidence);
+        decision_release(&d);
+        json_free(input);
+    }
+}
+
+static enum verdict
+judge_edit(enum perm_mode mode, const char *path, enum lift *ret_lift)
+{
+    struct decision d;
+    char *json = xasprintf("{\"file_path\":\"%s\",\"content\":\"x\"}", path);
+    struct cJSON *input = json_parse(str_from(json), NULL);
+    struct perm_request req = request("Write", input, NULL);
+    req.mode = mode;
+    perm_chain_check(&req, &d);
+    enum verdict v = d.verdict;
+    *ret_lift = d.liftable_by;
+    decision_release(&d);
+    json_free(input);
+    free(json);
+    return v;
+}
+
+/* Edits inside the project need no classifier; protected places need a person, what lies outside is the classifier's. */
+static void
+test_auto_mode_edits_inside(void **state)
+{
+    (void)state;
+    enum lift lift;
+    assert_int_equal(judge_edit(PERM_AUTO, "src/new.c", &lift), VERDICT_ALLOW);
+    assert_int_equal(judge_edit(PERM_DEFAULT, "src/new.c", &lift), VERDICT_ASK);
+    assert_int_equal(judge_edit(PERM_AUTO, ".git/config", &lift), VERDICT_ASK);
+    assert_int_equal(lift, LIFT_PERSON);
+    assert_int_equal(judge_edit(PERM_AUTO, "/opt/elsewhere", &lift), VERDICT_ASK);
+    assert_int_equal(lift, LIFT_CLASSIFIER);
 }
 
 static void
@@ -189,9 +269,11 @@ test_classifier_lifts_no_persons_ask(void **state)
     struct perm_request req = request("Bash", input, NULL);
     req.mode = PERM_AUTO;
     perm_chain_check(&req, &d);
-    perm_chain_apply_classifier(&d, "allow", 1, true);
+    const struct perm_opinion yes = {.verdict = "allow", .confidence = 1};
+    assert_false(perm_chain_classifier_may(&d));
+    perm_chain_apply_classifier(&d, &yes, true);
     assert_int_equal(d.verdict, VERDICT_ASK);
-    perm_chain_apply_classifier(&d, "allow", 1, false);
+    perm_chain_apply_classifier(&d, &yes, false);
     assert_int_equal(d.verdict, VERDICT_DENY);
     decision_release(&d);
     json_free(input);
@@ -609,7 +691,7 @@ check_filter(enum verdict list, const char *rule, bool asks, const char *path, b
     struct perm_rules rs;
     perm_rules_init(&rs);
     assert_true(perm_rules_add(&rs, list, rule, SCOPE_USER, false, NULL, 0) || rs.n);
-    struct read_filter *f = read_filter_new(&rs, proj, proj, home, asks);
+    struct read_filter *f = read_filter_new(&rs, proj, proj, NULL, home, asks);
     perm_rules_release(&rs); /* it owns what it asks */
     char *full = fs_normalize(proj, path);
     if ((!f || read_filter_allows(f, full)) != want)
@@ -645,6 +727,8 @@ main(void)
         cmocka_unit_test(test_findings_name_their_rule),
         cmocka_unit_test(test_paths_below_the_project_are_shown_from_there),
         cmocka_unit_test(test_classifier),
+        cmocka_unit_test(test_the_finding_says_why_and_how_sure),
+        cmocka_unit_test(test_auto_mode_edits_inside),
         cmocka_unit_test(test_classifier_lifts_no_persons_ask),
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_read_only),
