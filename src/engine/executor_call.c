@@ -323,8 +323,8 @@ may_read(void *user, const char *path)
 static void
 set_filter(struct executor *x, const struct call *c, struct job *j)
 {
-    j->filter = read_filter_new(permit_rules(x->core->permit), j->ctx.root, j->ctx.cwd, j->ctx.home,
-                                !c->yes);
+    j->filter = read_filter_new(permit_rules(x->core->permit), j->ctx.root, j->ctx.cwd,
+                                x->core->original_cwd, j->ctx.home, !c->yes);
     if (!j->filter)
         return;
     j->ctx.may_read = may_read;

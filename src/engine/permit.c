@@ -94,6 +94,7 @@ build_request(struct permit *p, const struct permit_call *call, struct request *
         .rules = &p->settings.rules,
         .root = c->root,
         .cwd = c->cwd,
+        .start_cwd = c->original_cwd,
         .home = c->home,
         .config_dir = c->config_dir,
         .data_dir = c->data_dir,

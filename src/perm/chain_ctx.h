@@ -73,6 +73,7 @@ struct chain {
     bool fold;
 
     char *root, *cwd, *home; /* cleaned by text */
+    char *start;             /* ... NULL: cwd */
     char *own[16];           /* yare's own folders, named and resolved */
     size_t n_own;
     char **roots; /* root and further folders, named and resolved by turns */

@@ -115,6 +115,7 @@ chain_init(struct chain *c, const struct perm_request *req, struct decision *d)
     c->home = fs_normalize("/", req->home && *req->home ? req->home : fs_home());
     c->cwd = fs_normalize(c->home, req->cwd ? req->cwd : "/");
     c->root = fs_normalize(c->cwd, req->root ? req->root : c->cwd);
+    c->start = req->start_cwd ? fs_normalize(c->cwd, req->start_cwd) : NULL;
     c->fold = req->case_insensitive < 0 ? path_probe_fold(c->root) : req->case_insensitive > 0;
     add_dir(&c->roots, &c->n_roots, c->cwd, c->root);
     for (size_t i = 0; i < req->n_additional_dirs; i++)
@@ -124,6 +125,7 @@ chain_init(struct chain *c, const struct perm_request *req, struct decision *d)
     c->config_home = fs_join(c->home, ".claude");
     c->anchor = (struct perm_anchor){.root = c->root,
                                      .cwd = c->cwd,
+                                     .start = c->start,
                                      .home = c->home,
                                      .config_home = c->config_home,
                                      .fold_case = c->fold};
@@ -176,6 +178,7 @@ chain_release(struct chain *c)
     free(c->force);
     free(c->root);
     free(c->cwd);
+    free(c->start);
     free(c->home);
     free(c->config_home);
 }

@@ -79,6 +79,7 @@ fill_places(struct check_record *r)
     r->cwd = getcwd(NULL, 0);
     r->req.cwd = json_cstr(t, "cwd", json_cstr(t, "root", r->cwd ? r->cwd : "/"));
     r->req.root = json_cstr(t, "root", r->req.cwd);
+    r->req.start_cwd = json_cstr(t, "start_cwd", NULL);
     r->req.home = json_cstr(t, "home", fs_home());
     r->req.shell = json_at(t, "shell") ? json_cstr(t, "shell", "unknown") : "bash";
     r->req.case_insensitive =

@@ -8,7 +8,7 @@
 struct read_filter {
     struct perm_rules rules;
     struct perm_anchor anchor;
-    char *root, *cwd, *home, *config_home;
+    char *root, *cwd, *start, *home, *config_home;
     bool deny, ask;
 };
 
@@ -24,6 +24,7 @@ keep(struct read_filter *f, const struct perm_rule *r)
         .body = xstrdup(r->body),
         .scope = r->scope,
         .claude = r->claude,
+        .file = xstrdup(r->file),
     };
     f->deny |= r->verdict == VERDICT_DENY;
     f->ask |= r->verdict == VERDICT_ASK;
@@ -40,22 +41,25 @@ keeps_back(const struct perm_rule *r, bool asks)
 
 /* As the chain anchors them, so that both mean the same files. */
 static void
-set_anchor(struct read_filter *f, const char *root, const char *cwd, const char *home)
+set_anchor(struct read_filter *f, const char *root, const char *cwd, const char *start_cwd,
+           const char *home)
 {
     f->home = fs_normalize("/", home && *home ? home : fs_home());
     f->cwd = fs_normalize(f->home, cwd ? cwd : "/");
     f->root = fs_normalize(f->cwd, root ? root : f->cwd);
+    f->start = start_cwd ? fs_normalize(f->cwd, start_cwd) : NULL;
     f->config_home = fs_join(f->home, ".claude");
     f->anchor = (struct perm_anchor){.root = f->root,
                                      .cwd = f->cwd,
+                                     .start = f->start,
                                      .home = f->home,
                                      .config_home = f->config_home,
                                      .fold_case = path_probe_fold(f->root)};
 }
 
 struct read_filter *
-read_filter_new(const struct perm_rules *rs, const char *root, const char *cwd, const char *home,
-                bool asks)
+read_filter_new(const struct perm_rules *rs, const char *root, const char *cwd,
+                const char *start_cwd, const char *home, bool asks)
 {
     struct read_filter *f = NULL;
     for (size_t i = 0; rs && i < rs->n; i++) {
@@ -64,7 +68,7 @@ read_filter_new(const struct perm_rules *rs, const char *root, const char *cwd, 
         if (!f) {
             f = xcalloc(1, sizeof *f);
             perm_rules_init(&f->rules);
-            set_anchor(f, root, cwd, home);
+            set_anchor(f, root, cwd, start_cwd, home);
         }
         keep(f, &rs->rules[i]);
     }
@@ -79,6 +83,7 @@ read_filter_free(struct read_filter *f)
     perm_rules_release(&f->rules);
     free(f->root);
     free(f->cwd);
+    free(f->start);
     free(f->home);
     free(f->config_home);
     free(f);

@@ -9,9 +9,9 @@
 
 struct read_filter;
 
-/* asks: ask rules keep a file back too, for nobody is asked in the middle of a search. NULL: no rule speaks of reading. */
+/* start_cwd: where the session began (chain.h). asks: ask rules keep a file back too, for nobody is asked in the middle of a search. NULL: no rule speaks of reading. */
 struct read_filter *read_filter_new(const struct perm_rules *rs, const char *root, const char *cwd,
-                                    const char *home, bool asks);
+                                    const char *start_cwd, const char *home, bool asks);
 void read_filter_free(struct read_filter *f); /* NULL is fine */
 /* path: absolute, one spelling; whoever knows where a link leads asks for that too. */
 bool read_filter_allows(const struct read_filter *f, const char *path);

@@ -49,6 +49,7 @@ const char *perm_rules_tool_name(const char *name);
 /* Roots that anchors need. */
 struct perm_anchor {
     const char *root, *cwd, *home;
+    const char *start; /* the folder the session began in, where relative paths of rules start; NULL: cwd */
     const char *config_home; /* of a .claude user file: ~/.claude */
     bool fold_case;
 };

@@ -54,8 +54,10 @@ rule_canonical_token(struct str s, bool strict, struct buf *out)
 {
     struct buf plain;
     buf_init(&plain, TEXT_MAX);
-    bool quoted =
-        memchr(s.ptr, '\'', s.len) || memchr(s.ptr, '"', s.len) || memchr(s.ptr, '\\', s.len);
+    /* Brackets too: no word of a command holds them bare. */
+    bool quoted = false;
+    for (size_t i = 0; i < s.len; i++)
+        quoted = quoted || memchr("'\"\\()", s.ptr[i], 5);
     bool star = memchr(s.ptr, '*', s.len);
     if (quoted && star && strict && decode_token(s, &plain) &&
         !memchr(plain.data, ' ', plain.len)) {

@@ -6,7 +6,7 @@
 
 #include "perm/wild.h"
 
-enum { TEXT_MAX = 1 << 20 };
+enum { TEXT_MAX = 1 << 20, DENY_TEXTS = 6 };
 
 typedef bool wild_fn(struct str pattern, struct str text);
 
@@ -81,7 +81,7 @@ lower(struct str s)
 }
 
 static enum match_how
-deny_match(struct str p, bool boundary, const struct str text[4])
+deny_match(struct str p, bool boundary, const struct str text[DENY_TEXTS])
 {
     struct str base = rule_without_folder(p);
     if (pattern_match(p, boundary, text[0]) || pattern_match(p, boundary, text[1]) ||
@@ -90,21 +90,28 @@ deny_match(struct str p, bool boundary, const struct str text[4])
     if (text[2].len && (pattern_may(p, boundary, text[2]) || pattern_may(p, boundary, text[3]) ||
                         pattern_may(base, boundary, text[3])))
         return MATCH_MAY;
-    return MATCH_NONE;
+    if (text[5].len && pattern_match(base, boundary, text[5]))
+        return MATCH_MAY; /* the program by another name */
+    /* Assignments are passed over but by a rule that begins with one. */
+    if (!text[4].len || !memchr(p.ptr, '=', p.len))
+        return MATCH_NONE;
+    return pattern_match(p, boundary, text[4]) ? MATCH_PREFIX
+           : pattern_may(p, boundary, text[4]) ? MATCH_MAY
+                                               : MATCH_NONE;
 }
 
 /* On a volume that ignores case "GIT" runs git. */
 static enum match_how
-deny_match_folded(const struct perm_rule *r, const struct str text[4])
+deny_match_folded(const struct perm_rule *r, const struct str text[DENY_TEXTS])
 {
-    char *p = lower(str_from(r->pattern)), *copies[4];
-    struct str low[4];
-    for (size_t i = 0; i < 4; i++) {
+    char *p = lower(str_from(r->pattern)), *copies[DENY_TEXTS];
+    struct str low[DENY_TEXTS];
+    for (size_t i = 0; i < DENY_TEXTS; i++) {
         copies[i] = lower(text[i]);
         low[i] = str_make(copies[i], text[i].len);
     }
     enum match_how how = deny_match(str_from(p), r->boundary, low);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < DENY_TEXTS; i++)
         free(copies[i]);
     free(p);
     return how;
@@ -127,8 +134,9 @@ rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const str
         return MATCH_NONE;
     if (r->verdict == VERDICT_ALLOW)
         return allow_match(r, t);
-    const struct str text[4] = {buf_str(&t->plain), buf_str(&t->deny), buf_str(&t->gap_plain),
-                                buf_str(&t->gap_deny)};
+    const struct str text[DENY_TEXTS] = {buf_str(&t->plain),     buf_str(&t->deny),
+                                         buf_str(&t->gap_plain), buf_str(&t->gap_deny),
+                                         buf_str(&t->with_env),  buf_str(&t->linked)};
     enum match_how how = deny_match(str_from(r->pattern), r->boundary, text);
     if (how != MATCH_PREFIX && fold_case)
         how = deny_match_folded(r, text);

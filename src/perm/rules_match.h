@@ -35,6 +35,7 @@ struct leaf_texts {
     struct buf with_env;            /* exact behind its assignments; empty: there are none */
     struct buf plain, deny;         /* for deny and ask, as written and normalised */
     struct buf gap_plain, gap_deny; /* what they may turn into; empty: all is known */
+    struct buf linked; /* deny, with the program that its link leads to; empty: it is none */
     bool name_known;
 };
 void leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf);

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/glob.h"
+#include "base/text_form.h"
 #include "perm/overlap.h"
 #include "perm/rules_match.h"
 
@@ -58,8 +59,31 @@ single_folder_tree(struct str s)
            !str_is(str_sub(s, 0, slash), ".") && s.ptr[0] != '~';
 }
 
+/* "/x" of a file: the project, the settings folder of the user's .claude file, the folder of a --settings file. */
+static char *
+slash_anchor(const struct perm_rule *r, const struct perm_anchor *an)
+{
+    if (r->claude && r->scope == SCOPE_USER && an->config_home)
+        return xstrdup(an->config_home);
+    if (r->scope == SCOPE_CLI && r->file && r->file[0] == '/')
+        return fs_dirname(r->file);
+    return xstrdup(an->root ? an->root : "/");
+}
+
+/* A path that is anchored nowhere else: at the folder the session began in. */
+static bool
+is_relative(const struct perm_rule *r)
+{
+    struct str s = str_from(r->body);
+    bool anywhere = str_find(s, '/', 0) == (size_t)-1 || str_starts(s, "**/") ||
+                    (r->verdict != VERDICT_ALLOW && single_folder_tree(s));
+    return !anywhere && s.len && s.ptr[0] != '/' && !str_starts(s, "~/");
+}
+
+/* base: where relative paths start. */
 static void
-pattern_init(struct pattern *p, const struct perm_rule *r, const struct perm_anchor *an)
+pattern_init(struct pattern *p, const struct perm_rule *r, const struct perm_anchor *an,
+             const char *base)
 {
     bool strict = r->verdict != VERDICT_ALLOW;
     struct buf body;
@@ -78,20 +102,32 @@ pattern_init(struct pattern *p, const struct perm_rule *r, const struct perm_anc
     } else if (str_starts(s, "~/") || str_is(s, "~")) {
         anchored(p, an->home, str_sub(s, 2, s.len));
     } else if (s.ptr[0] == '/') {
-        bool user_file = r->claude && r->scope == SCOPE_USER && an->config_home;
-        anchored(p, user_file ? an->config_home : an->root, str_sub(s, 1, s.len));
+        char *dir = slash_anchor(r, an);
+        anchored(p, dir, str_sub(s, 1, s.len));
+        free(dir);
     } else if (str_find(s, '/', 0) == (size_t)-1 || str_starts(s, "**/") ||
                (strict && single_folder_tree(s))) {
         p->anywhere = strict;
         if (!strict)
-            anchored(p, an->cwd, (struct str){0});
+            anchored(p, base, (struct str){0});
         if (!str_starts(s, "**/"))
             buf_adds(&p->glob, "**/");
         buf_add_str(&p->glob, s);
     } else {
-        anchored(p, an->cwd, s);
+        anchored(p, base, s);
     }
     buf_release(&body);
+}
+
+/* Where relative paths of a rule start: the folder the session began in. A deny or ask rule also holds where the shell stands by now. */
+static size_t
+bases(const struct perm_rule *r, const struct perm_anchor *an, const char *ret[2])
+{
+    ret[0] = an->start ? an->start : an->cwd;
+    ret[1] = an->cwd;
+    bool both = r->verdict != VERDICT_ALLOW && an->start && an->cwd &&
+                strcmp(an->start, an->cwd) != 0 && is_relative(r);
+    return both ? 2 : 1;
 }
 
 static const char *
@@ -138,21 +174,57 @@ glob_or_below(const struct pattern *p, struct str path, bool strict)
     return match;
 }
 
+/* The same name in another spelling: composed or not, in full width letters, with signs that do not show. */
 static bool
-names_match(const struct perm_rule *r, const char *const *paths, size_t n,
-            const struct perm_anchor *an)
+other_form_matches(const struct pattern *p, struct str path)
+{
+    struct pattern q = {.flags = p->flags};
+    struct buf name;
+    buf_init(&q.glob, PATTERN_MAX);
+    buf_init(&name, BUF_MAX);
+    bool glob = text_one_form(buf_str(&p->glob), &q.glob), other = text_one_form(path, &name);
+    if (!glob)
+        buf_add_str(&q.glob, buf_str(&p->glob));
+    if (!other)
+        buf_add_str(&name, path);
+    bool match = (glob || other) && glob_or_below(&q, buf_str(&name), true);
+    buf_release(&q.glob);
+    buf_release(&name);
+    return match;
+}
+
+static size_t
+count_hits(const struct perm_rule *r, const char *const *paths, size_t n,
+           const struct perm_anchor *an, const char *base)
 {
     bool strict = r->verdict != VERDICT_ALLOW;
     struct pattern p;
     size_t hits = 0;
-    pattern_init(&p, r, an);
-    for (size_t i = 0; i < n; i++)
-        hits += glob_or_below(&p, str_from(relative(&p, paths[i], an)), strict);
-    bool full = buf_full(&p.glob);
+    pattern_init(&p, r, an, base);
+    for (size_t i = 0; i < n; i++) {
+        struct str path = str_from(relative(&p, paths[i], an));
+        hits += glob_or_below(&p, path, strict) || (strict && other_form_matches(&p, path));
+    }
+    if (buf_full(&p.glob))
+        hits = strict ? n : 0;
     buf_release(&p.glob);
-    if (full)
-        return strict;
-    return strict ? hits > 0 : n > 0 && hits == n;
+    return hits;
+}
+
+static bool
+names_match(const struct perm_rule *r, const char *const *paths, size_t n,
+            const struct perm_anchor *an)
+{
+    const char *base[2];
+    if (r->verdict == VERDICT_ALLOW) {
+        bases(r, an, base);
+        return n > 0 && count_hits(r, paths, n, an, base[0]) == n;
+    }
+    size_t n_base = bases(r, an, base);
+    for (size_t i = 0; i < n_base; i++)
+        if (count_hits(r, paths, n, an, base[i]))
+            return true;
+    return false;
 }
 
 /* Read rules speak for Grep and Glob; in allow an Edit rule lets read too; in deny and ask a tool's name may be a glob. */
@@ -205,13 +277,15 @@ one_overlaps(const struct pattern *p, const char *glob, struct str shell, bool t
 }
 
 static bool
-rule_overlaps(const struct perm_rule *r, struct str shell, bool tree, const struct perm_anchor *an)
+overlaps_from(const struct perm_rule *r, struct str full, struct str rel, bool tree,
+              const struct perm_anchor *an, const char *base)
 {
     struct pattern p;
     char **list = NULL;
     size_t n = 0;
     bool hit = false;
-    pattern_init(&p, r, an);
+    pattern_init(&p, r, an, base);
+    struct str shell = p.anywhere ? rel : full;
     if (!(p.flags & GLOB_BRACES))
         hit = one_overlaps(&p, buf_cstr(&p.glob), shell, tree, an->fold_case);
     else if (!glob_expand(buf_str(&p.glob), &list, &n))
@@ -223,36 +297,37 @@ rule_overlaps(const struct perm_rule *r, struct str shell, bool tree, const stru
     return hit;
 }
 
+static bool
+rule_overlaps(const struct perm_rule *r, struct str full, struct str rel, bool tree,
+              const struct perm_anchor *an)
+{
+    const char *base[2];
+    size_t n = bases(r, an, base);
+    bool hit = !r->body;
+    for (size_t i = 0; i < n && !hit; i++)
+        hit = overlaps_from(r, full, rel, tree, an, base[i]);
+    return hit;
+}
+
 const struct perm_rule *
 rules_overlap_path(const struct perm_rules *rs, const struct rule_filter *f, const char *tool,
                    const char *path, bool tree, const struct perm_anchor *an)
 {
+    static const struct pattern any = {.anywhere = true};
     const struct perm_rule *found = NULL;
-    struct buf shell;
-    buf_init(&shell, PATTERN_MAX);
-    buf_adds(&shell, path + (*path == '/'));
-    if (tree)
-        buf_adds(&shell, "/**");
+    const char *below_it = tree ? "/**" : "";
+    struct buf full, rel;
+    buf_init(&full, PATTERN_MAX);
+    buf_init(&rel, PATTERN_MAX);
+    buf_addf(&full, "%s%s", path + (*path == '/'), below_it);
+    buf_addf(&rel, "%s%s", relative(&any, path, an), below_it);
     for (size_t i = 0; rs && i < rs->n && !found; i++) {
         const struct perm_rule *r = &rs->rules[i];
-        if (!rule_counts(r, f) || !tool_speaks(r, tool))
-            continue;
-        struct pattern any = {.anywhere = true};
-        const char *rel = relative(&any, path, an);
-        struct buf short_shell;
-        buf_init(&short_shell, PATTERN_MAX);
-        buf_addf(&short_shell, "%s%s", rel, tree ? "/**" : "");
-        struct pattern p;
-        if (r->body)
-            pattern_init(&p, r, an);
-        bool anywhere = r->body && p.anywhere;
-        if (r->body)
-            buf_release(&p.glob);
-        if (!r->body ||
-            rule_overlaps(r, anywhere ? buf_str(&short_shell) : buf_str(&shell), tree, an))
+        if (rule_counts(r, f) && tool_speaks(r, tool) &&
+            rule_overlaps(r, buf_str(&full), buf_str(&rel), tree, an))
             found = r;
-        buf_release(&short_shell);
     }
-    buf_release(&shell);
+    buf_release(&full);
+    buf_release(&rel);
     return found;
 }

@@ -1,10 +1,12 @@
 /* The texts of a leaf that rules are matched against. */
 #include "perm/rules_match.h"
 
-#include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/fs.h"
 #include "perm/wild.h"
 
 enum { TEXT_MAX = 1 << 20 };
@@ -80,6 +82,32 @@ env_text(const struct perm_leaf *leaf, struct str exact, struct buf *out)
         buf_truncate(out, out->len - 1);
 }
 
+/* "./tool x", where ./tool leads to /usr/bin/curl: "curl x". */
+static void
+linked_text(const struct perm_leaf *leaf, struct buf *out)
+{
+    const struct perm_word *name = &leaf->argv[0];
+    struct stat st;
+    if (!name->known || !memchr(name->text.ptr, '/', name->text.len) ||
+        name->text.len >= PATH_MAX || memchr(name->text.ptr, '\0', name->text.len) || !leaf->cwd)
+        return;
+    char *text = str_dup(name->text), *path = fs_normalize(leaf->cwd, text), *real = NULL;
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        real = fs_resolve(path, NULL);
+    if (real && strcmp(fs_basename(real), fs_basename(path)) != 0) {
+        struct perm_word *words = xcalloc(leaf->n_argv, sizeof *words);
+        struct perm_leaf copy = *leaf;
+        memcpy(words, leaf->argv, leaf->n_argv * sizeof *words);
+        words[0].text = str_from(fs_basename(real));
+        copy.argv = words;
+        perm_leaf_text(&copy, true, out);
+        free(words);
+    }
+    free(real);
+    free(path);
+    free(text);
+}
+
 void
 leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf)
 {
@@ -90,11 +118,13 @@ leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf)
     buf_init(&t->deny, TEXT_MAX);
     buf_init(&t->gap_plain, TEXT_MAX);
     buf_init(&t->gap_deny, TEXT_MAX);
+    buf_init(&t->linked, TEXT_MAX);
     t->name_known = leaf->n_argv && word_is_sure(&leaf->argv[0], true, false);
     if (leaf->n_argv) {
         gap_text(leaf, false, false, false, &t->exact);
         perm_leaf_text(leaf, false, &t->plain);
         perm_leaf_text(leaf, true, &t->deny);
+        linked_text(leaf, &t->linked);
     }
     for (size_t i = 0; i < leaf->n_argv; i++)
         sure = sure && word_is_sure(&leaf->argv[i], i == 0, true);
@@ -114,4 +144,5 @@ leaf_texts_release(struct leaf_texts *t)
     buf_release(&t->deny);
     buf_release(&t->gap_plain);
     buf_release(&t->gap_deny);
+    buf_release(&t->linked);
 }

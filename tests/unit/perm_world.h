@@ -58,6 +58,8 @@ world_make(void)
     world_link(world, "proj/lnk", "home/dev");
     world_link(world, "proj/src/lnk", "home/dev");
     world_link(world, "proj/own", "proj/.yare");
+    temp_file_write(world, "srv/lib/curl", "");
+    world_link(world, "proj/get", "srv/lib/curl");
     return world;
 }
 
