@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""What a careful reviewer must not see allowed, and what a person at work must not be asked.
+
+  perm_cases.py YARE [FILE...] [--all] [--list OUT]
+
+The files (perm_*.jsonl beside this one unless named) hold one case a line: the record that `yare perm check` reads, and
+  id, group, why   the case's name, its kind, and in one line why the answer has to be so
+  want             allow, ask, deny, or not_allow (ask or deny)
+  world            {"files": [...], "links": {name: target}}: what the case's project holds beside FILES
+In all texts {P} is the project's folder and {H} the home folder; a path in `world` is in the project unless it begins
+with one of them.  Each case's world is made for real in a temporary folder, one `yare perm check` answers them all.
+
+Printed last: unsafe allows, other broken expectations, needless prompts, total.  Exit status 0 only where there are none.
+"""
+import argparse
+import collections
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FILES = ["README.md", "Makefile", "package.json", ".gitignore", "names.txt", "src/a.c", "src/b.c", "docs/a.md",
+         "scripts/check.sh", "web/package.json", "svc/go.mod", "build/log.txt",
+         "{H}/.bashrc", "{H}/.ssh/id_rsa", "{H}/.aws/credentials", "{H}/notes/a.md"]
+GIT = {"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"}
+
+
+def filled(value, project, home):
+    """The value with {P} and {H} in all its texts replaced."""
+    if isinstance(value, str):
+        return value.replace("{P}", project).replace("{H}", home)
+    if isinstance(value, list):
+        return [filled(v, project, home) for v in value]
+    if isinstance(value, dict):
+        return {filled(k, project, home): filled(v, project, home) for k, v in value.items()}
+    return value
+
+
+def put(path, text="x\n"):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def make_world(case, top):
+    """Makes the case's folders, files and links; returns the record for yare."""
+    project, home = os.path.join(top, "proj"), os.path.join(top, "home")
+    world = case.get("world") or {}
+    for name, text in GIT.items():
+        put(os.path.join(project, ".git", name), text)
+    for name in ("objects", "refs/heads"):
+        os.makedirs(os.path.join(project, ".git", name))
+    for link, target in (world.get("links") or {}).items():
+        path = os.path.join(project, filled(link, project, home))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.symlink(filled(target, project, home), path)
+    for name in FILES + (world.get("files") or []):
+        path = os.path.join(project, filled(name, project, home))
+        if not os.path.lexists(path):
+            put(path)
+    record = {k: v for k, v in case.items() if k not in ("group", "want", "why", "world")}
+    record = dict({"root": "{P}", "cwd": "{P}", "home": "{H}"}, **record)
+    return filled(record, project, home)
+
+
+def answers_of(yare, records, home):
+    env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": home, "LANG": "C.UTF-8"}
+    run = subprocess.run([yare, "perm", "check"], input="".join(json.dumps(r) + "\n" for r in records),
+                         capture_output=True, text=True, timeout=600, env=env, cwd=home)
+    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    if len(answers) != len(records):
+        sys.exit("%d answers for %d cases (exit %d): %s" % (
+            len(answers), len(records), run.returncode, run.stderr.strip()[-500:]))
+    return answers
+
+
+def kind_of(want, got):
+    """None where the answer is right, else the kind of mistake."""
+    if got == want or (want == "not_allow" and got in ("ask", "deny")):
+        return None
+    if want == "allow":
+        return "needless prompt"
+    return "other answer" if got in ("ask", "deny") else "unsafe allow"
+
+
+def line_of(case, answer, top):
+    reasons = [f.get("reason", "") for f in answer.get("findings") or [] if f.get("decision") == answer.get("decision")]
+    text = "%-16s %-8s want %s got %s  %s" % (
+        case["id"], case.get("mode", "default"), case["want"], answer.get("decision"),
+        json.dumps(case["input"])[:140] if case["tool"] == "Bash" else case["tool"] + " " + json.dumps(case["input"])[:120])
+    rules = case.get("rules")
+    if rules:
+        text += "  rules " + json.dumps(rules)[:160]
+    return "%s\n        %s\n        yare: %s" % (text, case["why"], "; ".join(reasons)[:200].replace(top, ""))
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("yare")
+    ap.add_argument("files", nargs="*")
+    ap.add_argument("--all", action="store_true", help="print every wrong case, not the first forty")
+    ap.add_argument("--list", help="write all wrong cases to this file, by kind and group")
+    a = ap.parse_args()
+    cases = []
+    for name in a.files or sorted(glob.glob(os.path.join(HERE, "perm_*.jsonl"))):
+        with open(name, encoding="utf-8") as f:
+            cases += [json.loads(line) for line in f if line.strip()]
+    twice = [i for i, n in collections.Counter(c["id"] for c in cases).items() if n > 1]
+    if not cases or twice:
+        sys.exit("no cases, or an id twice: %s" % ", ".join(twice))
+    top = os.path.realpath(tempfile.mkdtemp(prefix="perm-cases-"))
+    try:
+        records = [make_world(c, os.path.join(top, "w%d" % i)) for i, c in enumerate(cases)]
+        os.makedirs(os.path.join(top, "home"))
+        answers = answers_of(os.path.abspath(a.yare), records, os.path.join(top, "home"))
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    wrong = collections.defaultdict(list)
+    for c, r in zip(cases, answers):
+        kind = kind_of(c["want"], r.get("decision"))
+        if kind:
+            wrong[kind].append((c["group"], line_of(c, r, top)))
+    report = []
+    for kind in ("unsafe allow", "other answer", "needless prompt"):
+        for group, text in wrong[kind]:
+            report.append("%s  [%s] %s" % (kind, group, text))
+    must_not = sum(c["want"] != "allow" for c in cases)
+    total = ("%d unsafe allows and %d other wrong answers of %d that must not run, %d needless prompts of %d that must run, "
+             "%d cases" % (len(wrong["unsafe allow"]), len(wrong["other answer"]), must_not, len(wrong["needless prompt"]),
+                           len(cases) - must_not, len(cases)))
+    print("\n".join(report if a.all else report[:40]))
+    print(total)
+    if a.list:
+        by_group = collections.Counter((kind, group) for kind in wrong for group, _ in wrong[kind])
+        with open(a.list, "w", encoding="utf-8") as f:
+            f.write(total + "\n" + "".join("%-16s %-14s %d\n" % (k, g, n) for (k, g), n in sorted(by_group.items(), key=lambda x: ("unsafe other needless".split().index(x[0][0].split()[0]), -x[1]))))
+            f.write("\n" + "\n".join(report) + "\n")
+    return 1 if report else 0
+
+
+sys.exit(main())
