@@ -1,0 +1,487 @@
+#include "engine/permit_sandbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "engine/permit_private.h"
+#include "perm/confinement.h"
+#include "perm/proxy.h"
+#include "perm/sandbox_tmp.h"
+
+#define LIST_MAX 256
+
+struct permit_sandbox {
+    int switched;               /* /sandbox in this session: an enum sandbox_level, -1: not used */
+    char *key;                  /* what now and why were made for; NULL: nothing yet */
+    struct confinement *now;    /* NULL: cannot be had */
+    char *why;                  /* then: why not */
+    char *tmp;                  /* the commands' temporary folder, removed at the end */
+    struct confinement *run_in; /* of the call that was allowed last; NULL: outside */
+};
+
+struct permit_sandbox *
+permit_sandbox_new(void)
+{
+    struct permit_sandbox *s = xcalloc(1, sizeof *s);
+    s->switched = -1;
+    return s;
+}
+
+void
+permit_sandbox_free(struct permit_sandbox *s)
+{
+    if (!s)
+        return;
+    confinement_unref(s->now);
+    confinement_unref(s->run_in);
+    if (s->tmp)
+        sandbox_tmp_remove(s->tmp);
+    free(s->tmp);
+    free(s->key);
+    free(s->why);
+    free(s);
+}
+
+/* ---- what the settings say ---- */
+
+/* The value that counts; from an untrusted project's own files only what makes the sandbox tighter. */
+static bool
+setting(struct permit *p, const char *name, bool tighter, bool fallback)
+{
+    const struct config *cfg = permit_config(p);
+    char *path = xasprintf("sandbox.%s", name);
+    const struct config_source *src;
+    size_t n = config_sources(cfg, &src);
+    bool value = config_bool(cfg, path, !p->core->trusted, fallback);
+    for (size_t i = 0; i < n && !p->core->trusted; i++)
+        if ((src[i].scope == SCOPE_PROJECT || src[i].scope == SCOPE_LOCAL) &&
+            json_bool(config_value(cfg, i, "sandbox"), name, !tighter) == tighter)
+            value = tighter;
+    free(path);
+    return value;
+}
+
+static bool
+is_managed(struct permit *p)
+{
+    const struct config_source *from = config_origin(permit_config(p), "sandbox.enabled", true);
+    return from && from->scope == SCOPE_MANAGED;
+}
+
+enum sandbox_level
+permit_sandbox_level(struct permit *p)
+{
+    const struct core *c = p->core;
+    bool said = setting(p, "enabled", true, true) == setting(p, "enabled", true, false);
+    enum sandbox_level level = !said                                ? SANDBOX_AFK
+                               : setting(p, "enabled", true, false) ? SANDBOX_ON
+                                                                    : SANDBOX_OFF;
+    if (said && level == SANDBOX_ON && is_managed(p))
+        return level; /* nobody here may loosen it */
+    if (c->sandbox->switched >= 0)
+        return (enum sandbox_level)c->sandbox->switched;
+    if (c->sandbox_want)
+        return strcmp(c->sandbox_want, "off") == 0 ? SANDBOX_OFF : SANDBOX_ON;
+    return level;
+}
+
+/* Why it is off, or on for some: who decided. */
+static const char *
+who_decided(struct permit *p)
+{
+    const struct core *c = p->core;
+    if (is_managed(p))
+        return "managed settings";
+    if (c->sandbox->switched >= 0)
+        return "/sandbox";
+    if (c->sandbox_want)
+        return "--sandbox";
+    return permit_sandbox_level(p) == SANDBOX_AFK ? "sandbox.enabled is not set"
+                                                  : "sandbox.enabled";
+}
+
+static size_t
+list_of(struct permit *p, const char *path, bool widens, const char **ret)
+{
+    struct config_item items[LIST_MAX]; /* the strings live in the config */
+    size_t n = config_list(permit_config(p), path, widens && !p->core->trusted, items, LIST_MAX);
+    if (n > LIST_MAX)
+        n = LIST_MAX;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = items[i].value.ptr;
+    return n;
+}
+
+/* ---- plan and proxy ---- */
+
+static void
+tell_refused(void *user, const char *host, const char *why)
+{
+    struct core *c = user; /* the proxy's thread: only the queue is touched */
+    struct event *e = event_new(EV_NOTICE);
+    e->u.notice.text = xasprintf("the sandbox kept a command from %s: %s", host, why);
+    if (!queue_try_push(c->out, e))
+        event_free(e);
+}
+
+static struct proxy *
+make_proxy(struct permit *p, struct err *err)
+{
+    const char *allowed[LIST_MAX], *denied[LIST_MAX];
+    const struct proxy_options o = {
+        .allowed = allowed,
+        .n_allowed = list_of(p, "sandbox.network.allowedDomains", true, allowed),
+        .denied = denied,
+        .n_denied = list_of(p, "sandbox.network.deniedDomains", false, denied),
+        .dir = p->core->paths.spill,
+        .refused = tell_refused,
+        .user = p->core,
+    };
+    return o.n_allowed ? proxy_new(&o, err) : NULL;
+}
+
+static bool
+make_tmp(struct permit *p, struct err *err)
+{
+    struct permit_sandbox *s = p->core->sandbox;
+    char *tmp = s->tmp ? NULL : fs_join(p->core->paths.spill, "tmp");
+    if (tmp && fs_mkdirs(tmp, 0700, err))
+        s->tmp = xstrdup(tmp);
+    free(tmp);
+    return s->tmp != NULL;
+}
+
+static struct confinement *
+make(struct permit *p, enum sandbox_kind kind, struct err *err)
+{
+    const struct core *c = p->core;
+    const char *dirs[64];
+    struct err none = {0};
+    size_t n = 0;
+    for (; n < p->settings.n_dirs && n < ARRAY_LEN(dirs); n++)
+        dirs[n] = p->settings.dirs[n];
+    if (!make_tmp(p, err))
+        return NULL;
+    *err = none;
+    struct proxy *proxy = kind == SANDBOX_BWRAP ? make_proxy(p, err) : NULL;
+    if (!proxy && err->code != ERR_NONE)
+        return NULL;
+    const struct sandbox_place at = {.root = c->root,
+                                     .cwd = c->cwd,
+                                     .home = c->home,
+                                     .config_dir = c->config_dir,
+                                     .data_dir = c->data_dir,
+                                     .spill_dir = c->paths.spill,
+                                     .additional_dirs = dirs,
+                                     .n_additional_dirs = n,
+                                     .tmp = c->sandbox->tmp,
+                                     .proxy_socket = proxy ? proxy_socket(proxy) : NULL,
+                                     .trusted = c->trusted};
+    struct sandbox_plan *plan = sandbox_plan_new(kind, &at, permit_config(p), permit_rules(p), err);
+    if (!plan)
+        proxy_free(proxy);
+    return plan ? confinement_new(plan, proxy) : NULL;
+}
+
+static void
+make_anew(struct permit *p)
+{
+    struct permit_sandbox *s = p->core->sandbox;
+    const char *text = p->core->sandbox_want;
+    enum sandbox_want want = SANDBOX_WANT_AUTO;
+    struct err err = {0};
+    confinement_unref(s->now);
+    free(s->why);
+    s->now = NULL;
+    s->why = NULL;
+    if (!text || !sandbox_want_parse(text, &want) || want == SANDBOX_WANT_OFF)
+        want = SANDBOX_WANT_AUTO; /* /sandbox on after --sandbox off */
+    enum sandbox_kind kind = sandbox_choose(want, sandbox_probe(), &s->why);
+    if (kind == SANDBOX_NONE)
+        return;
+    s->now = make(p, kind, &err);
+    if (!s->now)
+        s->why = xstrdup(err.text);
+    log_info("sandbox", "%s: %s", sandbox_kind_name(kind), s->now ? "made" : err.text);
+}
+
+/* NULL: cannot be had, and the core's sandbox->why says why. */
+static struct confinement *
+have(struct permit *p)
+{
+    struct permit_sandbox *s = p->core->sandbox;
+    permit_config(p); /* as it is on disk now */
+    char *key =
+        xasprintf("%llu %d %s\n%s", (unsigned long long)p->settings.generation, p->core->trusted,
+                  p->core->cwd, p->core->paths.spill ? p->core->paths.spill : "");
+    if (!s->key || strcmp(s->key, key) != 0) {
+        free(s->key);
+        s->key = key;
+        make_anew(p);
+    } else {
+        free(key);
+    }
+    return s->now;
+}
+
+/* ---- which commands ---- */
+
+static bool
+concerns(const struct permit_call *call)
+{
+    return (call->tool->flags & TOOL_SHELL) && !call->person;
+}
+
+static bool
+asks_out(const struct permit_call *call)
+{
+    return json_bool(call->input, "dangerouslyDisableSandbox", false);
+}
+
+/* Is each part of the command named by sandbox.excludedCommands, or known to read only, and one at least named? Judged as allow rules
+ * are, so that nothing hides in an excluded command. */
+static bool
+is_excluded(struct permit *p, const struct permit_call *call)
+{
+    const char *list[LIST_MAX];
+    size_t n = list_of(p, "sandbox.excludedCommands", true, list);
+    struct perm_rules rules;
+    struct permit_request r;
+    struct decision d;
+    if (!n)
+        return false;
+    perm_rules_init(&rules);
+    for (size_t i = 0; i < n; i++) {
+        bool pattern = strpbrk(list[i], "*:") != NULL;
+        char *text = xasprintf(pattern ? "Bash(%s)" : "Bash(%s:*)", list[i]);
+        perm_rules_add(&rules, VERDICT_ALLOW, text, SCOPE_CLI, false, NULL, 0);
+        free(text);
+    }
+    permit_build_request(p, call, &r);
+    r.req.rules = &rules;
+    r.req.mode = PERM_DEFAULT;
+    r.req.sandbox_auto_allow = false;
+    perm_chain_check(&r.req, &d);
+    bool named = false;
+    for (size_t i = 0; i < d.n_findings; i++)
+        named |= d.findings[i].verdict == VERDICT_ALLOW && d.findings[i].rule;
+    bool excluded = named && d.verdict == VERDICT_ALLOW;
+    decision_release(&d);
+    perm_rules_release(&rules);
+    return excluded;
+}
+
+void
+permit_sandbox_request(struct permit *p, const struct permit_call *call, struct perm_request *req)
+{
+    if (!concerns(call) || permit_sandbox_level(p) != SANDBOX_ON)
+        return;
+    const struct confinement *in = have(p);
+    req->sandbox_auto_allow = setting(p, "autoAllowBashIfSandboxed", false, true);
+    req->sandbox_available = in && sandbox_plan_proves(confinement_plan(in));
+    req->sandbox_unsandboxed = asks_out(call) || is_excluded(p, call);
+}
+
+static void
+say_no(struct decision *d, const char *reason)
+{
+    decision_add(d, "L8", VERDICT_DENY, NULL, NULL, "%s", reason);
+    d->verdict = VERDICT_DENY;
+    d->liftable_by = LIFT_NONE;
+}
+
+/* The call wants out of a sandbox that it would be in. */
+static void
+judge_wish(struct permit *p, enum sandbox_level level, struct decision *d)
+{
+    if (level == SANDBOX_AFK && d->verdict != VERDICT_ASK)
+        return; /* it would not be in one */
+    if (!setting(p, "allowUnsandboxedCommands", false, true)) {
+        say_no(d,
+               "it asks to run outside the sandbox, and sandbox.allowUnsandboxedCommands is off");
+    } else if (p->core->mode == PERM_DONT_ASK) {
+        say_no(d, "it asks to run outside the sandbox, and don't ask mode asks nobody");
+    } else {
+        decision_add(d, "L8", VERDICT_ASK, NULL, NULL,
+                     "it asks to run outside the sandbox: only a person lets it");
+        d->verdict = VERDICT_ASK;
+        d->liftable_by = LIFT_PERSON;
+    }
+}
+
+void
+permit_sandbox_judge(struct permit *p, const struct permit_call *call, struct decision *d)
+{
+    enum sandbox_level level = concerns(call) ? permit_sandbox_level(p) : SANDBOX_OFF;
+    if (level == SANDBOX_OFF || d->verdict == VERDICT_DENY)
+        return;
+    if (level == SANDBOX_AFK && p->core->mode != PERM_AUTO)
+        return;
+    if (!have(p)) {
+        if (setting(p, "failIfUnavailable", true, false) && !is_excluded(p, call)) {
+            char *text = xasprintf("commands cannot be confined here, and "
+                                   "sandbox.failIfUnavailable wants them to be: %s",
+                                   p->core->sandbox->why ? p->core->sandbox->why : "");
+            say_no(d, text);
+            free(text);
+        }
+        return;
+    }
+    bool out = level == SANDBOX_ON && is_excluded(p, call);
+    if (asks_out(call) && !out)
+        judge_wish(p, level, d);
+    else if (d->verdict == VERDICT_ASK)
+        decision_add(d, "L8", VERDICT_NONE, NULL, NULL,
+                     out || level == SANDBOX_AFK ? "with a person's yes it runs outside the sandbox"
+                                                 : "it would run inside the sandbox (%s)",
+                     sandbox_kind_name(confinement_plan(p->core->sandbox->now)->kind));
+}
+
+/* ---- where it runs ---- */
+
+static bool
+let_by_classifier(const struct decision *d)
+{
+    for (size_t i = 0; i < d->n_findings; i++)
+        if (d->findings[i].verdict == VERDICT_ALLOW && !strcmp(d->findings[i].layer, "L6"))
+            return true;
+    return false;
+}
+
+/* Why it runs outside; NULL: it does not. */
+static const char *
+why_outside(struct permit *p, const struct permit_call *call, const struct decision *d)
+{
+    enum sandbox_level level = permit_sandbox_level(p);
+    if (call->person)
+        return "a person typed it";
+    if (level == SANDBOX_OFF)
+        return "it was switched off";
+    if (level == SANDBOX_AFK && !let_by_classifier(d))
+        return "it confines what only the classifier lets through";
+    if (level == SANDBOX_ON && asks_out(call))
+        return "it asked to, and a person let it";
+    if (level == SANDBOX_ON && is_excluded(p, call))
+        return "sandbox.excludedCommands names it";
+    return NULL;
+}
+
+void
+permit_sandbox_settle(struct permit *p, const struct permit_call *call, struct decision *d)
+{
+    struct permit_sandbox *s = p->core->sandbox;
+    confinement_unref(s->run_in);
+    s->run_in = NULL;
+    if (!(call->tool->flags & TOOL_SHELL))
+        return;
+    const char *why = why_outside(p, call, d);
+    s->run_in = why ? NULL : confinement_ref(have(p));
+    if (s->run_in)
+        decision_add(d, "L8", VERDICT_NONE, NULL, NULL, "it runs inside the sandbox (%s)",
+                     sandbox_kind_name(confinement_plan(s->run_in)->kind));
+    else if (why)
+        decision_add(d, "L8", VERDICT_NONE, NULL, NULL, "it runs outside the sandbox: %s (%s)", why,
+                     who_decided(p));
+    else
+        decision_add(d, "L8", VERDICT_NONE, NULL, NULL,
+                     "it runs unconfined, there is no sandbox here: %s", s->why ? s->why : "");
+}
+
+struct confinement *
+permit_take_confinement(struct permit *p)
+{
+    struct confinement *in = p->core->sandbox->run_in;
+    p->core->sandbox->run_in = NULL;
+    return in;
+}
+
+/* ---- for people ---- */
+
+static const char *
+level_name(enum sandbox_level level)
+{
+    return level == SANDBOX_ON ? "on" : level == SANDBOX_AFK ? "auto mode" : "off";
+}
+
+static const char *
+level_text(enum sandbox_level level)
+{
+    return level == SANDBOX_ON ? "every command of the model runs inside"
+           : level == SANDBOX_AFK
+               ? "in auto mode, what only the classifier lets through runs inside"
+               : "commands run unconfined";
+}
+
+bool
+permit_sandbox_switch(struct permit *p, struct str word)
+{
+    struct permit_sandbox *s = p->core->sandbox;
+    int to = str_is(word, "on")        ? SANDBOX_ON
+             : str_is(word, "off")     ? SANDBOX_OFF
+             : str_is(word, "default") ? -1
+                                       : -2;
+    if (to == -2)
+        return false;
+    s->switched = to;
+    return true;
+}
+
+void
+permit_sandbox_say(struct permit *p, struct buf *out)
+{
+    enum sandbox_level level = permit_sandbox_level(p);
+    const struct confinement *in = have(p);
+    buf_addf(out, "sandbox: %s (%s): %s", level_name(level), who_decided(p), level_text(level));
+    if (!in) {
+        buf_addf(out, "\nit cannot be had here: %s", p->core->sandbox->why);
+        if (level == SANDBOX_ON)
+            buf_adds(out, setting(p, "failIfUnavailable", true, false)
+                              ? "; commands are refused (sandbox.failIfUnavailable)"
+                              : "; commands run unconfined, and ask as without it");
+        return;
+    }
+    struct buf json;
+    struct jw w;
+    struct err err;
+    buf_init(&json, BUF_MAX);
+    jw_init(&w, &json);
+    jw_array(&w);
+    sandbox_describe(confinement_plan(in), sandbox_probe(), &w);
+    jw_end(&w);
+    struct cJSON *lines = json_parse(buf_str(&json), &err);
+    for (const struct cJSON *l = json_first(lines); l; l = json_next(l))
+        buf_addf(out, "\n%s: %s", json_cstr(l, "name", ""), json_cstr(l, "value", ""));
+    json_free(lines);
+    buf_release(&json);
+    if (level == SANDBOX_ON && sandbox_plan_proves(confinement_plan(in)) &&
+        setting(p, "autoAllowBashIfSandboxed", false, true))
+        buf_adds(out, "\ncommands inside do not ask for what it holds anyway "
+                      "(sandbox.autoAllowBashIfSandboxed)");
+    buf_adds(out, "\n/sandbox on, off or default: for this session");
+}
+
+void
+permit_sandbox_write(struct permit *p, struct jw *w)
+{
+    enum sandbox_level level = permit_sandbox_level(p);
+    const struct confinement *in = level == SANDBOX_OFF ? NULL : have(p);
+    jw_key(w, "sandbox");
+    jw_object(w);
+    jw_kcstr(w, "level", level_name(level));
+    jw_kcstr(w, "what", level_text(level));
+    jw_kcstr(w, "by", who_decided(p));
+    if (in)
+        jw_kcstr(w, "backend", sandbox_kind_name(confinement_plan(in)->kind));
+    else if (level != SANDBOX_OFF)
+        jw_kcstr(w, "why", p->core->sandbox->why);
+    jw_key(w, "lines");
+    jw_array(w);
+    if (in)
+        sandbox_describe(confinement_plan(in), sandbox_probe(), w);
+    jw_end(w);
+    jw_end(w);
+}
