@@ -182,9 +182,30 @@ layer_sandbox(struct chain *c)
         chain_add(c, "L8", VERDICT_ALLOW, FORCE_PLAIN, NULL, NULL, "the sandbox confines it");
 }
 
+#define SUSPENDED_TOLD 5
+
+/* Which of this tool's allow rules do not count now, so that nobody wonders. */
+static void
+tell_suspended(struct chain *c)
+{
+    const struct perm_rules *rs = c->req->rules;
+    const char *tool = strcmp(c->req->tool, "Task") == 0 ? "Agent" : c->req->tool;
+    size_t n = 0;
+    for (size_t i = 0; rs && i < rs->n && n < SUSPENDED_TOLD; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        if (!perm_rules_suspended(r, c->mode) || strcmp(r->tool, tool) != 0)
+            continue;
+        chain_add(c, "mode", VERDICT_NONE, FORCE_PLAIN, r, NULL,
+                  "auto mode sets this rule aside: it leaves room for anything");
+        n++;
+    }
+}
+
 void
 layer_mode(struct chain *c)
 {
+    if (c->req->tool)
+        tell_suspended(c);
     if (c->mode == PERM_BYPASS && chain_lift(c, FORCE_PERSON))
         chain_add(c, "mode", VERDICT_ALLOW, FORCE_PLAIN, NULL, NULL, "bypass mode asks nobody");
     else if (c->mode == PERM_PLAN && c->kind == TOOL_KIND_EDIT)

@@ -43,6 +43,9 @@ void perm_rules_load(struct perm_rules *rs, const struct config *c);
 /* Adds a problem for each rule that contradicts another one or never counts because of it, that adds nothing to another of its file,
  * or that is too broad. */
 void perm_rules_audit(struct perm_rules *rs);
+/* An allow rule that does not count while that mode lasts: auto mode sets aside what leaves room for anything ("Bash", interpreters,
+ * runners of packages, Agent), so that it does not stand in for the classifier. */
+bool perm_rules_suspended(const struct perm_rule *r, enum perm_mode mode);
 /* The name the settings use for a tool when only the case differs ("bash"), or NULL. */
 const char *perm_rules_tool_name(const char *name);
 

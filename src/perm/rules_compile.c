@@ -166,11 +166,25 @@ rule_program_is_broad(struct str word)
     return word_listed(word, broad_programs, ARRAY_LEN(broad_programs));
 }
 
+/* "npm" leaves room for "npm exec", "py*" for "python". open: the next character is free too. */
+static bool
+reaches_broad(struct str head, bool open)
+{
+    for (size_t i = 0; i < ARRAY_LEN(broad_pairs); i++)
+        if (strncmp(broad_pairs[i], head.ptr, head.len) == 0 &&
+            (open || broad_pairs[i][head.len] == ' '))
+            return true;
+    for (size_t i = 0; open && i < ARRAY_LEN(broad_programs); i++)
+        if (strncmp(broad_programs[i], head.ptr, head.len) == 0)
+            return true;
+    return false;
+}
+
 /* As good as "everything", so auto mode does not let it stand in for the classifier. */
 bool
 rule_is_broad(const struct perm_rule *r)
 {
-    if (strcmp(r->tool, "Agent") == 0)
+    if (strcmp(r->tool, "Agent") == 0 || strcmp(r->tool, "Monitor") == 0)
         return true;
     if (strcmp(r->tool, "Bash") != 0)
         return false;
@@ -181,5 +195,8 @@ rule_is_broad(const struct perm_rule *r)
     struct str head = str_trim(rule_head(r)), rest = head, word;
     if (!head.len || !str_split(&rest, ' ', &word))
         return true;
-    return word_listed(head, broad_pairs, ARRAY_LEN(broad_pairs)) || rule_program_is_broad(word);
+    struct str whole = rule_head(r);
+    bool open = !r->boundary && whole.ptr[whole.len - 1] != ' ';
+    return word_listed(head, broad_pairs, ARRAY_LEN(broad_pairs)) || rule_program_is_broad(word) ||
+           reaches_broad(head, open);
 }

@@ -155,6 +155,12 @@ rule_counts(const struct perm_rule *r, const struct rule_filter *f)
     return !(f->narrow && rule_is_broad(r));
 }
 
+bool
+perm_rules_suspended(const struct perm_rule *r, enum perm_mode mode)
+{
+    return mode == PERM_AUTO && r->verdict == VERDICT_ALLOW && rule_is_broad(r);
+}
+
 /* ---- the list ---- */
 
 struct leaf_match

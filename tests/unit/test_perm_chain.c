@@ -260,6 +260,75 @@ test_auto_mode_edits_inside(void **state)
     assert_int_equal(lift, LIFT_CLASSIFIER);
 }
 
+/* What auto mode sets aside, and says so; elsewhere the same rule holds. */
+static void
+test_rules_that_auto_mode_sets_aside(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        bool aside;
+    } cases[] = {
+        {"Bash", true},
+        {"Bash(*)", true},
+        {"Bash(python3:*)", true},
+        {"Bash(npx *)", true},
+        {"Bash(npm run:*)", true},
+        {"Bash(npm:*)", true},
+        {"Bash(py*)", true},
+        {"Bash(go *)", true},
+        {"Bash(yarn*)", true},
+        {"Agent(x)", true},
+        {"Monitor", true},
+        {"Bash(npm test:*)", false},
+        {"Bash(git log:*)", false},
+        {"Bash(npm run build)", false},
+        {"Bash(go test:*)", false},
+        {"Bash(python3 a.py)", false},
+        {"Read", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct perm_rules rs;
+        perm_rules_init(&rs);
+        assert_true(perm_rules_add(&rs, VERDICT_ALLOW, cases[i].rule, SCOPE_USER, false, NULL, 0));
+        if (perm_rules_suspended(&rs.rules[0], PERM_AUTO) != cases[i].aside)
+            fail_msg("%s", cases[i].rule);
+        assert_false(perm_rules_suspended(&rs.rules[0], PERM_DEFAULT));
+        perm_rules_release(&rs);
+    }
+}
+
+static void
+test_the_finding_names_the_rule_set_aside(void **state)
+{
+    (void)state;
+    struct decision d;
+    struct perm_rules rs;
+    struct cJSON *input = bash_input("curl -s a.example");
+    perm_rules_init(&rs);
+    assert_true(perm_rules_add(&rs, VERDICT_ALLOW, "Bash(*)", SCOPE_USER, false, "/s.json", 4));
+    struct perm_request req = request("Bash", input, &rs);
+    req.mode = PERM_AUTO;
+    perm_chain_check(&req, &d);
+    assert_int_equal(d.verdict, VERDICT_ASK);
+    const struct finding *aside = NULL;
+    for (size_t i = 0; i < d.n_findings; i++)
+        if (d.findings[i].rule && strcmp(d.findings[i].rule, "Bash(*)") == 0)
+            aside = &d.findings[i];
+    assert_non_null(aside);
+    assert_string_equal(aside->layer, "mode");
+    assert_int_equal(aside->verdict, VERDICT_NONE);
+    assert_non_null(strstr(aside->reason, "sets this rule aside"));
+    assert_int_equal(aside->line, 4);
+    decision_release(&d);
+    req.mode = PERM_DEFAULT;
+    perm_chain_check(&req, &d);
+    assert_int_equal(d.verdict, VERDICT_ALLOW);
+    decision_release(&d);
+    perm_rules_release(&rs);
+    json_free(input);
+}
+
 static void
 test_classifier_lifts_no_persons_ask(void **state)
 {
@@ -729,6 +798,8 @@ main(void)
         cmocka_unit_test(test_classifier),
         cmocka_unit_test(test_the_finding_says_why_and_how_sure),
         cmocka_unit_test(test_auto_mode_edits_inside),
+        cmocka_unit_test(test_rules_that_auto_mode_sets_aside),
+        cmocka_unit_test(test_the_finding_names_the_rule_set_aside),
         cmocka_unit_test(test_classifier_lifts_no_persons_ask),
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_read_only),
