@@ -24,6 +24,7 @@
 #include "front.h"
 #include "front_watch.h"
 #include "headless.h"
+#include "perm/confine.h"
 #include "setup.h"
 #include "ui/app.h"
 
@@ -287,6 +288,8 @@ main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--supervise") == 0)
         supervise_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], "--confine") == 0)
+        confine_main(argc, argv);
     hold_standard_streams();
     if (!cli_parse(argc, argv, &o, &err))
         return usage_error(&err);

@@ -12,6 +12,7 @@
  * that what was left behind does not die of a closed pipe. --tty guards the terminal (there is no command then): standard
  * input has the struct termios to put back when yare ends without SUPERVISE_QUIT.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -41,3 +42,6 @@ _Noreturn void supervise_main(int argc, char **argv);
 /* supervise_tree.c: sends `sig` to every descendant of this process (found by their parents in /proc); returns how
  * many there are. Zombies do not count. */
 int supervise_signal_tree(int sig);
+
+/* supervise_caps.c: can a cgroup for memory and pids be made here? */
+bool supervise_has_cgroup(void);

@@ -8,66 +8,72 @@
 #include "base/fs.h"
 #include "base/text.h"
 #include "perm/chain_ctx.h"
+#include "perm/protected.h"
 
-/* A component anywhere in the path. own: asked in bypass mode too. */
+/* A component anywhere in the path. own: asked in bypass mode too. guard: must not come to be where a confined command may write: in
+ * the top folder of a project (kept by an empty folder, whatever it would be: git and `git add` see none), or in the home folder. */
+enum guard { UNGUARDED, PROJECT, HOME_FILE, HOME_FOLDER };
 static const struct {
     const char *name;
     bool own;
     const char *what;
+    enum guard guard;
 } names[] = {
-    {".yare", true, "yare's own settings"},
-    {".claude", true, "an agent's own settings"},
-    {".claude.json", true, "an agent's own settings"},
-    {".mcp.json", false, "tool servers that are started from here"},
-    {".git", false, "the repository's own data and hooks"},
-    {"git~1", false, "the repository's own data and hooks"},
-    {".vscode", false, "the editor runs tasks from here"},
-    {".idea", false, "the editor runs tasks from here"},
-    {".husky", false, "git hooks"},
-    {".devcontainer", false, "a container is built and started from here"},
-    {".devcontainer.json", false, "a container is built and started from here"},
-    {".cargo", false, "build settings that run programs"},
-    {".yarn", false, "build settings that run programs"},
-    {".mvn", false, "build settings that run programs"},
-    {".envrc", false, "direnv runs it"},
-    {".npmrc", false, "package settings that run programs"},
-    {".yarnrc", false, "package settings that run programs"},
-    {".yarnrc.*", false, "package settings that run programs"},
-    {".pnp*", false, "package settings that run programs"},
-    {"bunfig.toml", false, "package settings that run programs"},
-    {".bazel*", false, "build settings that run programs"},
-    {"gradle-wrapper.properties", false, "build settings that run programs"},
-    {"maven-wrapper.properties", false, "build settings that run programs"},
-    {".pre-commit-config.yaml", false, "git hooks"},
-    {"lefthook*.yml", false, "git hooks"},
-    {"lefthook*.yaml", false, "git hooks"},
-    {"lefthook*.toml", false, "git hooks"},
-    {".lefthook*", false, "git hooks"},
-    {".ripgreprc", false, "settings that run programs"},
-    {"pyrightconfig.json", false, "settings that run programs"},
-    {".gitconfig", false, "git settings that run programs"},
-    {".gitmodules", false, "git settings that run programs"},
-    {".ssh", false, "keys and who may log in"},
-    {".direnvrc", false, "a start-up file of the shell"},
-    {".bashrc", false, "a start-up file of the shell"},
-    {".bash_*", false, "a start-up file of the shell"},
-    {".profile", false, "a start-up file of the shell"},
-    {".zshrc", false, "a start-up file of the shell"},
-    {".zshenv", false, "a start-up file of the shell"},
-    {".zprofile", false, "a start-up file of the shell"},
-    {".zlogin", false, "a start-up file of the shell"},
-    {".zlogout", false, "a start-up file of the shell"},
-    {".kshrc", false, "a start-up file of the shell"},
-    {".cshrc", false, "a start-up file of the shell"},
-    {".tcshrc", false, "a start-up file of the shell"},
-    {".login", false, "a start-up file of the shell"},
-    {".logout", false, "a start-up file of the shell"},
-    {".inputrc", false, "a start-up file of the shell"},
-    {".xprofile", false, "a start-up file of the desktop"},
-    {".xinitrc", false, "a start-up file of the desktop"},
-    {".xsession", false, "a start-up file of the desktop"},
-    {".xsessionrc", false, "a start-up file of the desktop"},
-    {".pam_environment", false, "a start-up file of the session"},
+    {".yare", true, "yare's own settings", PROJECT},
+    {".claude", true, "an agent's own settings", PROJECT},
+    {".claude.json", true, "an agent's own settings", HOME_FILE},
+    {".mcp.json", false, "tool servers that are started from here", PROJECT},
+    {".git", false, "the repository's own data and hooks", PROJECT},
+    {"git~1", false, "the repository's own data and hooks", UNGUARDED},
+    {".vscode", false, "the editor runs tasks from here", PROJECT},
+    {".idea", false, "the editor runs tasks from here", PROJECT},
+    {".husky", false, "git hooks", PROJECT},
+    {".devcontainer", false, "a container is built and started from here", UNGUARDED},
+    {".devcontainer.json", false, "a container is built and started from here", UNGUARDED},
+    {".cargo", false, "build settings that run programs", UNGUARDED},
+    {".yarn", false, "build settings that run programs", UNGUARDED},
+    {".mvn", false, "build settings that run programs", UNGUARDED},
+    {".envrc", false, "direnv runs it", PROJECT},
+    {".npmrc", false, "package settings that run programs", PROJECT},
+    {".yarnrc", false, "package settings that run programs", UNGUARDED},
+    {".yarnrc.*", false, "package settings that run programs", UNGUARDED},
+    {".pnp*", false, "package settings that run programs", UNGUARDED},
+    {"bunfig.toml", false, "package settings that run programs", UNGUARDED},
+    {".bazel*", false, "build settings that run programs", UNGUARDED},
+    {"gradle-wrapper.properties", false, "build settings that run programs", UNGUARDED},
+    {"maven-wrapper.properties", false, "build settings that run programs", UNGUARDED},
+    {".pre-commit-config.yaml", false, "git hooks", UNGUARDED},
+    {"lefthook*.yml", false, "git hooks", UNGUARDED},
+    {"lefthook*.yaml", false, "git hooks", UNGUARDED},
+    {"lefthook*.toml", false, "git hooks", UNGUARDED},
+    {".lefthook*", false, "git hooks", UNGUARDED},
+    {".ripgreprc", false, "settings that run programs", UNGUARDED},
+    {"pyrightconfig.json", false, "settings that run programs", UNGUARDED},
+    {".gitconfig", false, "git settings that run programs", HOME_FILE},
+    {".gitmodules", false, "git settings that run programs", UNGUARDED},
+    {".ssh", false, "keys and who may log in", HOME_FOLDER},
+    {".direnvrc", false, "a start-up file of the shell", HOME_FILE},
+    {".bashrc", false, "a start-up file of the shell", HOME_FILE},
+    {".bash_profile", false, "a start-up file of the shell", HOME_FILE},
+    {".bash_login", false, "a start-up file of the shell", HOME_FILE},
+    {".bash_*", false, "a start-up file of the shell", UNGUARDED},
+    {".profile", false, "a start-up file of the shell", HOME_FILE},
+    {".zshrc", false, "a start-up file of the shell", HOME_FILE},
+    {".zshenv", false, "a start-up file of the shell", HOME_FILE},
+    {".zprofile", false, "a start-up file of the shell", HOME_FILE},
+    {".zlogin", false, "a start-up file of the shell", HOME_FILE},
+    {".zlogout", false, "a start-up file of the shell", UNGUARDED},
+    {".kshrc", false, "a start-up file of the shell", HOME_FILE},
+    {".cshrc", false, "a start-up file of the shell", UNGUARDED},
+    {".tcshrc", false, "a start-up file of the shell", UNGUARDED},
+    {".login", false, "a start-up file of the shell", HOME_FILE},
+    {".logout", false, "a start-up file of the shell", UNGUARDED},
+    {".inputrc", false, "a start-up file of the shell", HOME_FILE},
+    {".xprofile", false, "a start-up file of the desktop", HOME_FILE},
+    {".xinitrc", false, "a start-up file of the desktop", UNGUARDED},
+    {".xsession", false, "a start-up file of the desktop", UNGUARDED},
+    {".xsessionrc", false, "a start-up file of the desktop", UNGUARDED},
+    {".pam_environment", false, "a start-up file of the session", HOME_FILE},
 };
 /* Two components. */
 static const struct {
@@ -90,6 +96,7 @@ static const char *const secrets[] = {
     ".npmrc",
     ".pypirc",
     ".git-credentials",
+    ".config/git/credentials",
     ".config/gh",
     ".config/gcloud",
     ".docker/config.json",
@@ -105,6 +112,9 @@ static const char *const secrets[] = {
     ".zsh_history",
     ".vault-token",
 };
+static const char *const system_secrets[] = {"/etc/shadow",      "/etc/gshadow", "/etc/shadow-",
+                                             "/etc/ssl/private", "/root",        "/var/run/secrets",
+                                             "/run/secrets"};
 
 /* Names are compared without case everywhere: no project needs a ".GIT" of its own. A closing dot or blank is no
  * difference on some volumes. */
@@ -211,6 +221,12 @@ process_file(const char *path)
            path_inside(path, "/proc/thread-self", true);
 }
 
+bool
+path_leads_anywhere(const char *path)
+{
+    return process_file(path) || path_inside(path, "/dev/fd", false);
+}
+
 const char *
 path_special(const char *path, bool write)
 {
@@ -234,10 +250,48 @@ path_secret(const struct chain *c, const char *path)
         if (inside)
             return "it holds credentials";
     }
-    if (path_inside(path, "/etc/shadow", false) || path_inside(path, "/root", false) ||
-        path_inside(path, "/var/run/secrets", false) || path_inside(path, "/run/secrets", false))
-        return "it holds credentials";
+    for (size_t i = 0; i < ARRAY_LEN(system_secrets); i++)
+        if (path_inside(path, system_secrets[i], false))
+            return "it holds credentials";
     return NULL;
+}
+
+/* ---- the same as lists ---- */
+
+const char *
+protected_by_name(const char *path)
+{
+    bool own;
+    return parts_protected(path, &own);
+}
+
+bool
+protected_guarded(size_t i, struct protected_name *ret)
+{
+    for (size_t n = 0; n < ARRAY_LEN(names); n++) {
+        enum guard g = names[n].guard;
+        if (g != UNGUARDED && i-- == 0) {
+            *ret = (struct protected_name){.name = names[n].name,
+                                           .folder = g != HOME_FILE,
+                                           .home_only = g == HOME_FILE || g == HOME_FOLDER};
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *const *
+secret_home_names(size_t *ret_n)
+{
+    *ret_n = ARRAY_LEN(secrets);
+    return secrets;
+}
+
+const char *const *
+secret_system_paths(size_t *ret_n)
+{
+    *ret_n = ARRAY_LEN(system_secrets);
+    return system_secrets;
 }
 
 /* ---- what must not be removed ---- */

@@ -126,6 +126,8 @@ struct sandbox_command {
     int plan_fd, note_fd;
     char *plan_path, *note_path;
     struct sandbox_marks *marks;
+    struct sandbox_paths placed;
+    char *cwd;
 };
 /* cwd: where it will run (proc_spec.cwd). own_file: one more file that it may write, wherever that lies (where Bash's shell
  * notes its folder); NULL: none. Environment: TMPDIR and the proxy variables are set, agents' and displays' addresses

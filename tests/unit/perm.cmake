@@ -1,5 +1,7 @@
 add_executable(perm_check_tool unit/perm_check_tool.c)
 target_link_libraries(perm_check_tool PRIVATE yare_perm)
+add_executable(sandbox_tool unit/sandbox_tool.c)
+target_link_libraries(sandbox_tool PRIVATE yare_perm)
 yare_test(perm_check LINK yare_perm)
 yare_test(perm_rules LINK yare_perm)
 yare_test(perm_rules_forms LINK yare_perm)

@@ -1,0 +1,186 @@
+/*
+ * bubblewrap: this process starts it with itself as the sandbox's first process, waits for the command's end and ends the same way.
+ * bubblewrap would tell a signal as 128 + n and keep a process with the output open; so its own process is let go as soon as the
+ * sandbox stands.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perm/confine.h"
+
+static bool
+read_report(int fd, struct confine_report *r)
+{
+    ssize_t n;
+    do
+        n = read(fd, r, sizeof *r);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)sizeof *r;
+}
+
+static _Noreturn void
+end_as(int status)
+{
+    if (WIFSIGNALED(status)) {
+        int sig = WTERMSIG(status);
+        sigset_t one;
+        signal(sig, SIG_DFL);
+        sigemptyset(&one);
+        sigaddset(&one, sig);
+        kill(getpid(), sig);
+        sigprocmask(SIG_UNBLOCK, &one, NULL);
+        _exit(128 + sig);
+    }
+    _exit(WEXITSTATUS(status));
+}
+
+static _Noreturn void
+start_bwrap(const struct confine *c, int self, int report, char **argv)
+{
+    char args[16], exe[40], fd[16], words[64];
+    size_t n_argv = 0, n = 0;
+    snprintf(args, sizeof args, "%d", c->plan_fd);
+    snprintf(exe, sizeof exe, "/proc/self/fd/%d", self);
+    snprintf(fd, sizeof fd, "%d", report);
+    snprintf(words, sizeof words, "%s%s", c->network ? "net," : "", c->proxy ? "proxy," : "");
+    while (argv[n_argv])
+        n_argv++;
+    const char **v = xcalloc(n_argv + 16, sizeof *v);
+    const char *const head[] = {"bwrap",     "--args", args, "--",  exe,
+                                "--confine", "init",   fd,   words, c->proxy ? c->proxy : "-",
+                                "--"};
+    for (size_t i = 0; i < ARRAY_LEN(head); i++)
+        v[n++] = head[i];
+    for (size_t i = 0; i < n_argv; i++)
+        v[n++] = argv[i];
+    for (int i = 0; i < 3; i++) {
+        const int kept[] = {c->plan_fd, self, report};
+        fcntl(kept[i], F_SETFD, 0);
+    }
+    execv(c->bwrap, (char **)(uintptr_t)v);
+    confine_fail(c, c->bwrap, errno);
+}
+
+_Noreturn void
+confine_bwrap(const struct confine *c, char **argv)
+{
+    int fds[2], status = 0;
+    sigset_t all;
+    struct confine_report r = {.event = -1};
+    /* The supervisor signals every process of the tree; what counts is how the command takes it. */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (self < 0 || pipe2(fds, O_CLOEXEC) < 0)
+        confine_fail(c, "descriptors", errno);
+    pid_t bwrap = fork();
+    if (bwrap < 0)
+        confine_fail(c, "cannot make a process", errno);
+    if (bwrap == 0)
+        start_bwrap(c, self, fds[1], argv);
+    close(fds[1]);
+    close(self);
+    close(c->plan_fd);
+    if (!read_report(fds[0], &r) || r.event != CONFINE_STARTED) {
+        waitpid(bwrap, &status, 0);
+        confine_fail(c, "bubblewrap made no sandbox",
+                     r.event == CONFINE_BROKEN ? r.value : ECANCELED);
+    }
+    kill(bwrap, SIGKILL); /* it only waits now; the sandbox's first process is the supervisor's */
+    waitpid(bwrap, NULL, 0);
+    for (int fd = 0; fd < 3; fd++)
+        close(fd);
+    if (!read_report(fds[0], &r) || r.event != CONFINE_EXITED)
+        end_as(SIGKILL);
+    end_as(r.value);
+}
+
+/* ---- inside ---- */
+
+static void
+report(int fd, enum confine_event event, int value)
+{
+    struct confine_report r = {.event = (int32_t)event, .value = value};
+    while (write(fd, &r, sizeof r) < 0 && errno == EINTR)
+        ;
+}
+
+static _Noreturn void
+broken(int fd, const char *step)
+{
+    int saved = errno;
+    fprintf(stderr, "yare: inside the sandbox: %s: %s\n", step, strerror(saved));
+    report(fd, CONFINE_BROKEN, saved);
+    _exit(CONFINE_FAILED);
+}
+
+static _Noreturn void
+run_command(char **argv)
+{
+    static const char by_default[64]; /* as base/supervise does: also past libc's own two */
+    sigset_t none;
+    setsid();
+    for (int sig = 1; sig < NSIG; sig++)
+        syscall(SYS_rt_sigaction, sig, by_default, NULL, 8);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    confine_exec(argv);
+}
+
+/* The sandbox ends with its last process. */
+static _Noreturn void
+reap(int fd, pid_t command)
+{
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, 0);
+        if (pid == command)
+            report(fd, CONFINE_EXITED, status);
+        else if (pid < 0 && errno != EINTR)
+            _exit(0);
+    }
+}
+
+_Noreturn void
+confine_init(int argc, char **argv)
+{
+    if (argc < 8 || strcmp(argv[6], "--") != 0)
+        _exit(2);
+    int fd = atoi(argv[3]);
+    bool network = strstr(argv[4], "net,"), proxy = strstr(argv[4], "proxy,");
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (close_range(3, (unsigned)fd - 1, 0) < 0 || close_range((unsigned)fd + 1, ~0U, 0) < 0)
+        broken(fd, "descriptors");
+    prctl(PR_SET_NAME, "yare-init");
+    if (getpid() != 1) {
+        errno = EINVAL;
+        broken(fd, "no process space of its own");
+    }
+    if (proxy && !confine_bridge(argv[5]))
+        broken(fd, "the way to the proxy");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !confine_drop_caps())
+        broken(fd, "capabilities");
+    bool scoped = confine_landlock_scopes();
+    /* With the machine's network come its abstract sockets, which nothing but the scope keeps off. */
+    struct confine_sockets sockets = {.internet = true, .unix_ = !network || scoped};
+    if (!confine_seccomp(sockets))
+        broken(fd, "seccomp");
+    prctl(PR_SET_DUMPABLE, 0);
+    pid_t pid = fork();
+    if (pid < 0)
+        broken(fd, "cannot make a process");
+    if (pid == 0)
+        run_command(argv + 7);
+    report(fd, CONFINE_STARTED, 0);
+    for (int i = 0; i < 3; i++)
+        close(i);
+    reap(fd, pid);
+}
