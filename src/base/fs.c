@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 
-static bool
-read_fd(int fd, const char *path, size_t max, struct buf *out, struct err *err)
+bool
+fs_read_fd(int fd, const char *path, size_t max, struct buf *out, struct err *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
@@ -64,7 +64,7 @@ fs_read_if(const char *path, size_t max, struct buf *out, bool *ret_found, struc
     *ret_found = fd >= 0;
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR || err_sys(err, errno, "cannot open '%s'", path);
-    bool ok = read_fd(fd, path, max, out, err);
+    bool ok = fs_read_fd(fd, path, max, out, err);
     close(fd);
     return ok;
 }

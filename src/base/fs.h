@@ -9,6 +9,8 @@
 
 /* Reads a whole regular file, at most max bytes (ERR_LIMIT past it), appending to out. */
 bool fs_read(const char *path, size_t max, struct buf *out, struct err *err) MUST_CHECK;
+/* ... from an open file; path is for errors. */
+bool fs_read_fd(int fd, const char *path, size_t max, struct buf *out, struct err *err) MUST_CHECK;
 /* Like fs_read; a missing file is success with *ret_found false. */
 bool fs_read_if(const char *path, size_t max, struct buf *out, bool *ret_found,
                 struct err *err) MUST_CHECK;

@@ -35,7 +35,12 @@ decision_release(struct decision *d)
         free(f->part);
         free(f->reason);
     }
+    for (size_t i = 0; i < d->n_effects; i++) {
+        free(d->effects[i].path);
+        free(d->effects[i].leads);
+    }
     free(d->findings);
+    free(d->effects);
     *d = (struct decision){0};
 }
 
@@ -67,6 +72,31 @@ decision_add(struct decision *d, const char *layer, enum verdict v, const char *
     return f;
 }
 
+static bool
+same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+void
+decision_add_effect(struct decision *d, const char *kind, const char *path, const char *leads)
+{
+    if (leads && path && strcmp(path, leads) == 0)
+        leads = NULL;
+    for (size_t i = 0; i < d->n_effects; i++)
+        if (strcmp(d->effects[i].kind, kind) == 0 && same_text(d->effects[i].path, path) &&
+            same_text(d->effects[i].leads, leads))
+            return;
+    if (d->n_effects == DECISION_EFFECTS_MAX) {
+        d->effects_more++;
+        return;
+    }
+    ARRAY_GROW(d->effects, d->n_effects, d->cap_effects);
+    struct decision_effect *e = &d->effects[d->n_effects++];
+    *e = (struct decision_effect){.path = xstrdup(path), .leads = xstrdup(leads)};
+    snprintf(e->kind, sizeof e->kind, "%s", kind);
+}
+
 void
 decision_copy(struct decision *dst, const struct decision *src)
 {
@@ -83,6 +113,28 @@ decision_copy(struct decision *dst, const struct decision *src)
         f->reason = xstrdup(s->reason);
         f->confidence = s->confidence;
     }
+    for (size_t i = 0; i < src->n_effects; i++)
+        decision_add_effect(dst, src->effects[i].kind, src->effects[i].path, src->effects[i].leads);
+    dst->effects_more = src->effects_more;
+}
+
+static void
+write_effects(const struct decision *d, struct jw *w)
+{
+    jw_key(w, "effects");
+    jw_array(w);
+    for (size_t i = 0; i < d->n_effects; i++) {
+        jw_object(w);
+        jw_kcstr(w, "kind", d->effects[i].kind);
+        if (d->effects[i].path)
+            jw_kcstr(w, "path", d->effects[i].path);
+        if (d->effects[i].leads)
+            jw_kcstr(w, "leads", d->effects[i].leads);
+        jw_end(w);
+    }
+    jw_end(w);
+    if (d->effects_more)
+        jw_kint(w, "effects_more", (int64_t)d->effects_more);
 }
 
 void
@@ -110,6 +162,8 @@ decision_write(const struct decision *d, struct jw *w)
         jw_end(w);
     }
     jw_end(w);
+    if (d->n_effects)
+        write_effects(d, w);
 }
 
 const char *

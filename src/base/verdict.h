@@ -37,12 +37,22 @@ struct finding {
     double confidence; /* 0..1; 1 for everything but the classifier */
 };
 
+/* What the call does to files and hosts, as far as that is known before it runs. */
+struct decision_effect {
+    char kind[16]; /* "read", "read tree", "write", "delete", "delete tree", "run", "net" */
+    char *path;    /* absolute, or the host; NULL: not known */
+    char *leads;   /* where links lead from there, NULL: nowhere else */
+};
+
 struct decision {
     enum verdict verdict;  /* never VERDICT_NONE once decided */
     enum lift liftable_by; /* LIFT_NONE unless verdict is ask */
     struct finding *findings;
     size_t n_findings, cap_findings;
+    struct decision_effect *effects; /* at most DECISION_EFFECTS_MAX, then effects_more counts */
+    size_t n_effects, cap_effects, effects_more;
 };
+enum { DECISION_EFFECTS_MAX = 200 };
 
 void decision_init(struct decision *d);
 void decision_release(struct decision *d);
@@ -50,8 +60,10 @@ void decision_release(struct decision *d);
 struct finding *decision_add(struct decision *d, const char *layer, enum verdict v,
                              const char *rule, const char *part, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
+/* Notes an effect once; path and leads may be NULL. */
+void decision_add_effect(struct decision *d, const char *kind, const char *path, const char *leads);
 void decision_copy(struct decision *dst, const struct decision *src); /* dst is uninitialised */
-/* {"decision":..,"liftable_by":..,"findings":[..]}: members only, inside an object the caller opened. */
+/* {"decision":..,"liftable_by":..,"findings":[..],"effects":[{"kind","path"?,"leads"?}..]}: members only, inside an object the caller opened. */
 void decision_write(const struct decision *d, struct jw *w);
 
 const char *verdict_name(enum verdict v); /* "allow" "ask" "deny" "none" */

@@ -143,6 +143,7 @@ core_release(struct core *c)
     executor_free(c->executor);
     bool all_back = pool_free(c->pool, c->seams.kill_wait_ms);
     permit_free(c->permit);
+    judged_release(&c->judged);
     query_log_release(c);
     task_table_close(c->tasks);
     if (!all_back) {

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/queue.h"
 #include "engine/engine.h"
+#include "engine/judged.h"
 #include "engine/prompt.h"
 #include "engine/state.h"
 #include "engine/usage.h"
@@ -91,6 +92,7 @@ struct core {
 
     /* Services. */
     struct permit *permit;
+    struct judged_list judged;
     struct pool *pool;
     struct executor *executor;
     struct task_table *tasks; /* commands that run, in front and behind */

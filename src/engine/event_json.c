@@ -205,6 +205,11 @@ read_decision(const struct cJSON *n, struct decision *ret)
         got->line = (int)json_int(f, "line", 0);
         got->confidence = json_num(f, "confidence", 1);
     }
+    for (const struct cJSON *e = json_first(json_at(n, "effects")); e; e = json_next(e))
+        decision_add_effect(ret, json_cstr(e, "kind", ""), json_cstr(e, "path", NULL),
+                            json_cstr(e, "leads", NULL));
+    int64_t more = json_int(n, "effects_more", 0);
+    ret->effects_more = more > 0 ? (size_t)more : 0;
     ret->verdict = whole;
 }
 

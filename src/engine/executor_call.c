@@ -359,6 +359,8 @@ make_job(struct executor *x, struct call *c)
         .user = j,
         .host = core->seams.tool_host,
     };
+    j->judged = judged_take(&x->core->judged, c->id);
+    j->ctx.judged = (const char *const *)j->judged;
     set_filter(x, c, j);
     return j;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "engine/judged.h"
 #include "perm/read_filter.h"
 
 struct pool {
@@ -38,6 +39,7 @@ job_free(struct job *j)
     tool_result_release(&j->result);
     for (size_t i = 0; i < ARRAY_LEN(j->strings); i++)
         free(j->strings[i]);
+    judged_free(j->judged);
     read_filter_free(j->filter);
     cancel_free(j->ctx.cancel);
     cancel_free(j->ctx.background);

@@ -21,6 +21,7 @@ struct job {
     char *input;         /* raw JSON; parsed on the worker */
     struct tool_ctx ctx; /* its strings and token are owned by the job (strings[], cancel) */
     char *strings[6];
+    char **judged;              /* ctx.judged */
     struct read_filter *filter; /* ctx.may_read; NULL: no rule */
     struct queue *out;          /* for progress; borrowed, outlives the pool's threads */
     struct store *store;        /* for variables; borrowed, may be NULL */

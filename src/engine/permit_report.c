@@ -85,6 +85,8 @@ permit_emit_decided(struct permit *p, const struct permit_call *call, uint64_t a
     e->u.decided.tool = xstrdup(call->tool->name);
     e->u.decided.what = tool_describe(call->tool, call->input, p->core->cwd);
     decision_copy(&e->u.decided.decision, d);
+    if (allowed)
+        judged_note(&p->core->judged, call->id, d);
     e->u.decided.who = xstrdup(who);
     e->u.decided.allowed = allowed;
     e->u.decided.waited_ms = waited_ms;

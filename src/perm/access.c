@@ -14,16 +14,16 @@
 enum { MATCHES_MAX = 2000 };
 
 static const struct {
-    const char *verb;
+    const char *verb, *name;
     bool write, tree;
 } kinds[] = {
-    [EFFECT_READ] = {"reads", false, false},
-    [EFFECT_READ_TREE] = {"reads everything below", false, true},
-    [EFFECT_WRITE] = {"writes", true, false},
-    [EFFECT_DELETE] = {"removes", true, true},
-    [EFFECT_DELETE_TREE] = {"removes everything below", true, true},
-    [EFFECT_EXEC] = {"runs", false, false},
-    [EFFECT_NET] = {"connects to", false, false},
+    [EFFECT_READ] = {"reads", "read", false, false},
+    [EFFECT_READ_TREE] = {"reads everything below", "read tree", false, true},
+    [EFFECT_WRITE] = {"writes", "write", true, false},
+    [EFFECT_DELETE] = {"removes", "delete", true, true},
+    [EFFECT_DELETE_TREE] = {"removes everything below", "delete tree", true, true},
+    [EFFECT_EXEC] = {"runs", "run", false, false},
+    [EFFECT_NET] = {"connects to", "net", false, false},
 };
 
 static const char *
@@ -92,6 +92,8 @@ judge_rules(struct chain *c, const struct access *a, const struct path_names *n)
     const struct perm_rule *r = rules_match_path(rs, &c->deny, rule_tool(a), v, n->n, &c->anchor);
     if (!r && a->cd)
         r = rules_match_path(rs, &c->deny, "Cd", v, n->n, &c->anchor);
+    if (!r)
+        r = path_other_name_rule(c, &c->deny, rule_tool(a), n);
     if (r) {
         chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, r, a->shown, "a deny rule names '%s'",
                   n->v[0]);
@@ -100,6 +102,8 @@ judge_rules(struct chain *c, const struct access *a, const struct path_names *n)
     r = rules_match_path(rs, &c->ask, rule_tool(a), v, n->n, &c->anchor);
     if (!r && a->cd)
         r = rules_match_path(rs, &c->ask, "Cd", v, n->n, &c->anchor);
+    if (!r)
+        r = path_other_name_rule(c, &c->ask, rule_tool(a), n);
     if (r)
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, a->shown, "an ask rule names '%s'",
                   n->v[0]);
@@ -137,8 +141,10 @@ judge_guards(struct chain *c, const struct access *a, const struct path_names *n
             judge_removal(c, a, p);
         const char *special = path_special(p, write);
         if (special) {
-            chain_add(c, "L5", VERDICT_ASK, write ? FORCE_HARD : FORCE_PLAIN, NULL, a->shown,
-                      "'%s' is special: %s", p, special);
+            /* "/proc/self/cwd/.env" is what nobody can tell from here. */
+            bool hides = path_leads_anywhere(p) && path_rules_exist(c, a);
+            chain_add(c, "L5", VERDICT_ASK, write || hides ? FORCE_HARD : FORCE_PLAIN, NULL,
+                      a->shown, "'%s' is special: %s", p, special);
             asked = true;
         }
         const char *what = write ? path_protected(c, p, removes, &own) : NULL;
@@ -206,6 +212,13 @@ read_covered(const struct chain *c, const struct access *a, const struct path_na
     return (how != MATCH_NONE || a->tool_rule) && !any_secret(c, n);
 }
 
+/* Into a file that may have a name elsewhere. Tools put a new file in its place. */
+static bool
+writes_through(const struct access *a, const struct path_names *n)
+{
+    return a->kind == EFFECT_WRITE && a->cover && path_has_other_names(n);
+}
+
 static bool
 write_covered(const struct chain *c, const struct access *a, const struct path_names *n)
 {
@@ -213,7 +226,7 @@ write_covered(const struct chain *c, const struct access *a, const struct path_n
     bool inside = path_in_roots(c, n, false), tool = !a->cover;
     if (how == MATCH_EXACT || how == MATCH_BLANKET)
         return true;
-    if (!inside)
+    if (!inside || writes_through(a, n))
         return false;
     if (how != MATCH_NONE || a->tool_rule)
         return true;
@@ -224,8 +237,10 @@ write_covered(const struct chain *c, const struct access *a, const struct path_n
 
 /* Where it lies, for a reason. */
 static const char *
-place(const struct chain *c, const struct path_names *n)
+place(const struct chain *c, const struct access *a, const struct path_names *n)
 {
+    if (path_in_roots(c, n, false) && writes_through(a, n))
+        return "a file with other names, which may lie outside the project";
     if (path_in_roots(c, n, false))
         return "inside the project";
     return any_secret(c, n) ? "outside the project, where credentials are kept"
@@ -249,7 +264,7 @@ judge_place(struct chain *c, const struct access *a, const struct path_names *n)
     if (!ok) {
         chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
                   "it %s '%s', %s, and no rule covers that", kinds[a->kind].verb, leads,
-                  place(c, n));
+                  place(c, a, n));
     } else if (!a->cover || a->redirect) {
         const char *by = a->tool_rule           ? "an allow rule"
                          : !write               ? "reading inside the project"
@@ -368,10 +383,23 @@ judge_net(struct chain *c, const struct access *a)
                   "it connects to %s and no rule covers that", host);
 }
 
+/* Into the record: its name, and each place that it leads to. */
+static void
+note_effect(struct chain *c, const struct access *a, const struct path_names *n)
+{
+    const char *kind = kinds[a->kind].name;
+    if (n->n == 1)
+        decision_add_effect(c->d, kind, n->v[0], NULL);
+    for (size_t i = 1; i < n->n; i++)
+        decision_add_effect(c->d, kind, n->v[0], n->v[i]);
+}
+
 void
 judge_access(struct chain *c, const struct access *a)
 {
     struct path_names n;
+    if (a->kind == EFFECT_NET || !a->path || a->glob)
+        decision_add_effect(c->d, kinds[a->kind].name, a->path, NULL);
     if (a->kind == EFFECT_NET) {
         judge_net(c, a);
         return;
@@ -385,6 +413,7 @@ judge_access(struct chain *c, const struct access *a)
         return;
     }
     path_names_init(&n, c->cwd, a->path, c->fold);
+    note_effect(c, a, &n);
     struct access named = *a;
     if (!named.shown || !*named.shown)
         named.shown = n.v[0];

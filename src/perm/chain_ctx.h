@@ -119,10 +119,17 @@ bool path_probe_fold(const char *dir);
  * counts too. */
 const char *path_protected(const struct chain *c, const char *path, bool tree, bool *ret_own);
 bool path_device_harmless(const char *path);
+bool path_leads_anywhere(const char *path); /* a link of a process: where to, only it can tell */
 const char *path_special(const char *path, bool write); /* why it is no plain file, or NULL */
 const char *path_secret(const struct chain *c,
                         const char *path); /* credentials outside the roots */
 const char *path_critical(const struct chain *c, const struct access *a, const char *path);
+
+/* hardlink.c */
+bool path_has_other_names(const struct path_names *n);
+/* The deny or ask rule that names this very file by another of its names, or NULL. */
+const struct perm_rule *path_other_name_rule(const struct chain *c, const struct rule_filter *f,
+                                             const char *tool, const struct path_names *n);
 
 /* access.c */
 void judge_access(struct chain *c, const struct access *a);

@@ -86,9 +86,13 @@ judge_file(struct chain *c, struct access *a, const char *path, const struct per
 
 /* A Glob pattern may climb or be absolute: the folder that its fixed part names is what is read. */
 static char *
-glob_folder(struct str pattern, const char *path)
+glob_folder(const struct chain *c, struct str pattern, const char *path)
 {
     size_t wild = 0, cut = 0;
+    if (str_starts(pattern, "~/")) {
+        path = c->home;
+        pattern = str_sub(pattern, 2, pattern.len);
+    }
     while (wild < pattern.len && !strchr("*?[{\\", pattern.ptr[wild]))
         wild++;
     for (size_t i = 0; i < wild; i++)
@@ -132,7 +136,7 @@ judge_tool_file(struct chain *c, const struct row *row, const struct perm_rule *
     char *named = path.len ? str_dup(path) : xstrdup(c->cwd);
     struct str pattern = json_str(c->req->input, "pattern");
     if (strcmp(row->tool, "Glob") == 0 && pattern.ptr) {
-        char *dir = glob_folder(pattern, named);
+        char *dir = glob_folder(c, pattern, named);
         free(named);
         named = dir;
         if (climbs_after_wild(pattern))

@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "tools/args.h"
+#include "tools/at.h"
 #include "tools/filestate.h"
 #include "tools/newfile.h"
 #include "tools/patch.h"
@@ -95,7 +96,7 @@ edit_plan_open(struct edit_plan *p, const struct tool_ctx *ctx, const struct cJS
     if (!p->path)
         return refuse(p, "'file_path' must not be empty");
     p->shown = tool_path_shown(p->path, ctx->cwd);
-    p->resolved = fs_resolve(p->path, &err);
+    p->resolved = at_resolve(ctx, p->path, &err);
     if (!p->resolved)
         return refuse(p, "%s", err.text);
     text_file_release(&p->file);

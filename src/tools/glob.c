@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "tools/args.h"
+#include "tools/at.h"
 #include "tools/builtin.h"
 #include "tools/missing.h"
 #include "tools/name_filter.h"
@@ -153,8 +154,12 @@ read_tree(struct tool_ctx *ctx, const char *root, struct wanted *wanted, struct 
           struct err *err)
 {
     struct file_tree *t = NULL;
+    char *real = NULL;
 
     err_clear(err);
+    if (fs_is_dir(root) && !(real = at_resolve(ctx, root, err)))
+        return NULL;
+    free(real);
     readable_init(&wanted->readable, ctx, root);
     if (name_filter_add(&wanted->names, pattern, err) && fs_is_dir(root)) {
         t = file_tree_read(&(struct file_tree_options){.root = root,

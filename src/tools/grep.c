@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "tools/args.h"
+#include "tools/at.h"
 #include "tools/builtin.h"
 #include "tools/file_list.h"
 #include "tools/grep_run.h"
@@ -289,11 +290,12 @@ write_result(struct grep *g)
 
 /* named: root as the call names it, where root is what that leads to. */
 static void
-search(struct grep *g, const char *root, const char *named, bool is_file)
+search(struct grep *g, const char *root, const char *named, const char *within, bool is_file)
 {
     struct grep_run run = {
         .root = root,
         .cwd = g->ctx->cwd,
+        .within = within,
         .is_file = is_file,
         .names = g->names.n ? &g->names : NULL,
         .types = g->types.n ? &g->types : NULL,
@@ -350,12 +352,12 @@ tool_grep_run(struct tool_ctx *ctx, const struct cJSON *input, struct tool_resul
         tool_result_fail(ret, "Grep: %s", err.text);
     else if (!fs_exists(root))
         tool_fail_missing(ctx, ret, root);
-    else if (fs_is_dir(root))
-        search(&g, root, root, false);
-    else if (!(resolved = fs_resolve(root, &err)))
+    else if (!(resolved = at_resolve(ctx, root, &err)))
         tool_result_fail(ret, "Grep: %s", err.text);
+    else if (fs_is_dir(resolved))
+        search(&g, root, root, resolved, false);
     else
-        search(&g, resolved, root, true);
+        search(&g, resolved, root, NULL, true);
     grep_pattern_free(pattern);
     grep_release(&g);
     free(resolved);

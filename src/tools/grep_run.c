@@ -1,12 +1,15 @@
 #include "tools/grep_run.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file_tree.h"
+#include "base/fs.h"
 #include "tools/args.h"
 #include "tools/readable.h"
 
@@ -60,6 +63,19 @@ shown_of(void *user)
     return tool_path_shown(file_tree_path(s->run->tree, s->file, &s->path, NULL), s->run->r->cwd);
 }
 
+/* Has a folder on the way been put in the place of another one? */
+static bool
+is_within(int fd, const char *root)
+{
+    char link[64], real[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, real, sizeof real - 1);
+    if (n <= 0)
+        return false;
+    real[n] = '\0';
+    return fs_is_within(real, root);
+}
+
 static void
 enter_folder(struct searcher *s, const char *folder, const char *name)
 {
@@ -70,6 +86,10 @@ enter_folder(struct searcher *s, const char *folder, const char *name)
     const char *path = file_tree_path(s->run->tree, s->file, &s->path, NULL);
     buf_truncate(&s->path, s->path.len - strlen(name));
     s->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->dir_fd >= 0 && s->run->r->within && !is_within(s->dir_fd, s->run->r->within)) {
+        close(s->dir_fd);
+        s->dir_fd = -1;
+    }
     s->folder = folder;
 }
 

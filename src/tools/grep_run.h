@@ -10,6 +10,8 @@
 struct grep_run {
     const char *root; /* a folder, or the one file */
     const char *cwd;
+    const char
+        *within; /* where root led when it was judged: no folder elsewhere is read; NULL: any */
     bool is_file;
     const struct name_filter *names, *types; /* both must match; may be NULL */
     struct readable *readable;               /* what is not is never opened; NULL: all is */

@@ -1,13 +1,11 @@
 #include "tools/newfile.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/fs.h"
-#include "tools/text_file.h"
+#include "tools/at.h"
 
 static mode_t mask = 022;
 static pthread_once_t mask_once = PTHREAD_ONCE_INIT;
@@ -30,20 +28,11 @@ read_mask(void)
 bool
 new_file_create(const char *path, struct str bytes, int64_t *ret_mtime_ns, struct err *err)
 {
-    char *dir = fs_dirname(path);
-    struct stat st;
-    bool ok = fs_mkdirs(dir, 0777, err);
-
-    free(dir);
-    if (!ok)
-        return false;
-    if (lstat(path, &st) == 0)
-        return err_set(err, ERR_STALE, "'%s' exists by now; read it first", path);
+    const char *name;
     pthread_once(&mask_once, read_mask);
-    if (!fs_write_atomic(path, bytes, 0666 & ~mask, err))
-        return false;
-    if (lstat(path, &st) != 0)
-        return err_sys(err, errno, "cannot look at '%s' after writing it", path);
-    *ret_mtime_ns = text_file_mtime(&st);
-    return true;
+    int dir = at_open_folder(path, true, &name, err);
+    bool ok = dir >= 0 && at_replace(dir, name, path, bytes, NULL, 0666 & ~mask, ret_mtime_ns, err);
+    if (dir >= 0)
+        close(dir);
+    return ok;
 }

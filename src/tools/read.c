@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "tools/args.h"
+#include "tools/at.h"
 #include "tools/builtin.h"
 #include "tools/filestate.h"
 #include "tools/missing.h"
@@ -15,7 +16,12 @@
 #include "tools/text_file.h"
 
 /* Files up to WHOLE_MAX are read whole; larger ones in pieces. NOTICE_CHARS is kept free for what is said below the page. */
-enum { WHOLE_MAX = 4 << 20, NOTICE_CHARS = 500, DEFAULT_RESULT_CHARS = 50000 };
+enum {
+    WHOLE_MAX = 4 << 20,
+    NOTICE_CHARS = 500,
+    PICTURE_MAX = 32 << 20,
+    DEFAULT_RESULT_CHARS = 50000
+};
 
 struct reading {
     struct tool_ctx *ctx;
@@ -112,12 +118,12 @@ read_in_pieces(struct reading *r, int fd, const struct stat *st)
 }
 
 static void
-read_whole(struct reading *r)
+read_whole(struct reading *r, int fd, const struct stat *st)
 {
     struct text_file f;
     struct err err;
 
-    if (!text_file_load(r->resolved, &f, &err)) {
+    if (!text_file_load_fd(fd, st, r->resolved, &f, &err)) {
         tool_result_fail(r->ret, "%s", err.text);
     } else {
         page_text(&r->page, buf_str(&f.text));
@@ -130,13 +136,13 @@ read_whole(struct reading *r)
 }
 
 static void
-read_picture(struct reading *r, enum file_kind kind)
+read_picture(struct reading *r, int fd, enum file_kind kind)
 {
     struct buf bytes;
     struct err err;
 
     buf_init(&bytes, BUF_MAX);
-    if (fs_read(r->resolved, (size_t)32 << 20, &bytes, &err))
+    if (fs_read_fd(fd, r->path, PICTURE_MAX, &bytes, &err))
         read_image(buf_str(&bytes), kind, r->path, r->ret);
     else
         tool_result_fail(r->ret, "%s", err.text);
@@ -164,9 +170,9 @@ read_by_kind(struct reading *r, int fd, const struct stat *st, struct str head)
         tool_result_fail(r->ret, "%s is a binary file (%lld bytes) and cannot be read as text.",
                          r->path, (long long)st->st_size);
     else if (kind != KIND_TEXT)
-        read_picture(r, kind);
+        read_picture(r, fd, kind);
     else if (st->st_size <= WHOLE_MAX || (utf16 && st->st_size <= TEXT_FILE_MAX))
-        read_whole(r);
+        read_whole(r, fd, st);
     else if (utf16)
         tool_result_fail(r->ret, "%s is UTF-16 and larger than %d MB; convert it with iconv first.",
                          r->path, TEXT_FILE_MAX >> 20);
@@ -218,7 +224,7 @@ tool_read_run(struct tool_ctx *ctx, const struct cJSON *input, struct tool_resul
     if (r.page.first < 1)
         r.page.first = 1;
     r.page.max_chars = max > 2 * NOTICE_CHARS ? (size_t)max - NOTICE_CHARS : (size_t)max;
-    resolved = fs_resolve(path, &err);
+    resolved = at_resolve(ctx, path, &err);
     r.path = path;
     r.resolved = resolved;
     if (tool_arg_str(input, "pages").len)

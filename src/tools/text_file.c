@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/text.h"
+#include "tools/at.h"
 
 enum { HEAD = 8192 };
 
@@ -34,11 +34,9 @@ text_file_open(const char *path, struct stat *ret_st, struct err *err)
         err_set(err, ERR_INVALID, "'%s' %s", path, special_kind(ret_st->st_mode));
         return -1;
     }
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) {
-        err_sys(err, errno, "cannot open '%s'", path);
+    int fd = at_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, err);
+    if (fd < 0)
         return -1;
-    }
     if (fstat(fd, ret_st) == 0 && S_ISREG(ret_st->st_mode))
         return fd;
     close(fd);
@@ -108,13 +106,23 @@ read_all(int fd, const char *path, struct buf *out, struct err *err)
 bool
 text_file_load(const char *path, struct text_file *ret, struct err *err)
 {
+    struct stat st;
     text_file_init(ret);
-    int fd = text_file_open(path, &ret->st, err);
+    int fd = text_file_open(path, &st, err);
     if (fd < 0)
         return false;
-    bool ok = read_all(fd, path, &ret->raw, err);
+    bool ok = text_file_load_fd(fd, &st, path, ret, err);
     close(fd);
-    if (!ok)
+    return ok;
+}
+
+bool
+text_file_load_fd(int fd, const struct stat *st, const char *path, struct text_file *ret,
+                  struct err *err)
+{
+    text_file_init(ret);
+    ret->st = *st;
+    if (!read_all(fd, path, &ret->raw, err))
         return false;
     ret->mtime_ns = text_file_mtime(&ret->st);
     if (text_file_kind(buf_str(&ret->raw)) != KIND_TEXT)
@@ -313,17 +321,10 @@ bool
 text_file_save(const struct text_file *f, const char *path, struct str raw, int64_t *ret_mtime_ns,
                struct err *err)
 {
-    struct stat st;
-
-    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_ino != f->st.st_ino ||
-        st.st_dev != f->st.st_dev || text_file_mtime(&st) != f->mtime_ns)
-        return err_set(err, ERR_STALE, "'%s' was changed at this very moment; read it again", path);
-    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-        return err_sys(err, errno, "'%s' is not writable", path);
-    if (!fs_write_atomic(path, raw, 0644, err))
-        return false;
-    if (lstat(path, &st) != 0)
-        return err_sys(err, errno, "cannot look at '%s' after writing it", path);
-    *ret_mtime_ns = text_file_mtime(&st);
-    return true;
+    const char *name;
+    int dir = at_open_folder(path, false, &name, err);
+    bool ok = dir >= 0 && at_replace(dir, name, path, raw, &f->st, 0, ret_mtime_ns, err);
+    if (dir >= 0)
+        close(dir);
+    return ok;
 }

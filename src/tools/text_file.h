@@ -34,13 +34,16 @@ struct text_change {
     struct str with;
 };
 
-/* Opens for reading without ever blocking or following a link in the last component; only regular files. -1 and err else. */
+/* Opens for reading without ever blocking or following a link (tools/at.h); only regular files. -1 and err else. */
 int text_file_open(const char *path, struct stat *ret_st, struct err *err);
 enum file_kind text_file_kind(struct str head);
 int64_t text_file_mtime(const struct stat *st);
 
 /* Loads and decodes. A binary file is ERR_UNSUPPORTED, one past TEXT_FILE_MAX ERR_LIMIT. Release also after failure. */
 bool text_file_load(const char *path, struct text_file *ret, struct err *err) MUST_CHECK;
+/* ... from an open file whose stat is st; path is for errors. fd stays the caller's. */
+bool text_file_load_fd(int fd, const struct stat *st, const char *path, struct text_file *ret,
+                       struct err *err) MUST_CHECK;
 void text_file_init(struct text_file *f);
 void text_file_release(struct text_file *f);
 /* Decodes f->raw into f->text. */
@@ -52,6 +55,6 @@ bool text_file_apply(const struct text_file *f, const struct text_change *change
 /* Whole new content in the file's encoding, with its mark. */
 bool text_file_encode(const struct text_file *f, struct str text, struct buf *ret_raw,
                       struct err *err) MUST_CHECK;
-/* Replaces the file if it still is the one that was loaded (ERR_STALE else); gives the new mtime. */
+/* Replaces the file, in the folder that holds it by its descriptor, if it still is the one that was loaded (ERR_STALE else); gives the new mtime. */
 bool text_file_save(const struct text_file *f, const char *path, struct str raw,
                     int64_t *ret_mtime_ns, struct err *err) MUST_CHECK;

@@ -36,6 +36,9 @@ struct tool_ctx {
     /* May a search show what this file holds, or its name? path is absolute; callable from any thread. NULL: all of them. Grep and Glob
      * ask for each file before it is opened or listed (tools/readable.h), and leave the others out. */
     bool (*may_read)(void *user, const char *path);
+    /* Where the files of this call led when it was decided about, NULL-terminated: a tool opens no other place (tools/at.h). NULL: it
+     * runs outside a decision. */
+    const char *const *judged;
     const char *kept_by; /* what a file is left out by: "a deny rule"; NULL: that */
 };
 

@@ -35,6 +35,15 @@ world_link(const char *world, const char *name, const char *target)
     free(to);
 }
 
+static inline void
+world_hard_link(const char *world, const char *name, const char *target)
+{
+    char *path = fs_join(world, name), *to = fs_join(world, target);
+    assert_int_equal(link(to, path), 0);
+    free(path);
+    free(to);
+}
+
 static inline char *
 world_make(void)
 {
@@ -60,6 +69,8 @@ world_make(void)
     world_link(world, "proj/own", "proj/.yare");
     temp_file_write(world, "srv/lib/curl", "");
     world_link(world, "proj/get", "srv/lib/curl");
+    temp_file_write(world, "proj/keys.txt", "");
+    world_hard_link(world, "proj/hard", "proj/keys.txt");
     return world;
 }
 
