@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "perm/proxy.h"
 
@@ -45,12 +46,30 @@ confinement_plan(const struct confinement *in)
     return in->plan;
 }
 
+/* What --confine does not know of the proxy: node looks for it only when it is told to, and where the list names this machine,
+ * "localhost" is the one outside. The array is yours, its strings are not. */
+static const char **
+with_environment(const struct confinement *in, const char *const *argv)
+{
+    static const char *const words[] = {"env", "NODE_USE_ENV_PROXY=1", "NO_PROXY=", "no_proxy="};
+    size_t n = 0, before = !in->proxy ? 0 : proxy_names_localhost(in->proxy) ? 4 : 2;
+    while (argv[n])
+        n++;
+    const char **all = xcalloc(before + n + 1, sizeof *all);
+    memcpy(all, words, before * sizeof *all);
+    memcpy(all + before, argv, n * sizeof *all);
+    return all;
+}
+
 struct confined *
 confined_new(struct confinement *in, const char *cwd, const char *own_file, const char *const *argv,
              struct err *err)
 {
     struct confined *c = xcalloc(1, sizeof *c);
-    if (!sandbox_command_init(&c->command, in->plan, cwd, own_file, argv, err)) {
+    const char **all = with_environment(in, argv);
+    bool ok = sandbox_command_init(&c->command, in->plan, cwd, own_file, all, err);
+    free(all);
+    if (!ok) {
         free(c);
         return NULL;
     }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "perm/confinement.h"
 #include "tools/args.h"
 #include "tools/bash_parts.h"
 #include "tools/bash_script.h"
@@ -62,6 +63,19 @@ make_cwd_file(const char *dir, struct err *err)
     return NULL;
 }
 
+/* Where it was decided that the command runs inside the sandbox, it does or it does not run. */
+static bool
+confine(struct bash *b, struct proc_spec *spec, struct confined **ret, struct err *err)
+{
+    struct confinement *in = b->ctx->confinement;
+    *ret = in ? confined_new(in, spec->cwd, b->cwd_file, spec->argv, err) : NULL;
+    if (!*ret)
+        return !in || err_wrap(err, "Bash: the sandbox cannot be made, the command did not run");
+    spec->argv = (*ret)->command.argv;
+    spec->caps = &(*ret)->command.caps;
+    return true;
+}
+
 static bool
 start(struct bash *b, struct err *err)
 {
@@ -78,8 +92,11 @@ start(struct bash *b, struct err *err)
     const char *const argv[] = {"bash", "--norc", "--noprofile", "-c", buf_cstr(&script),
                                 "bash", command,  NULL};
     struct proc_spec spec = {.argv = argv, .env = env, .cwd = b->ctx->cwd, .new_session = true};
-    b->start_ms = clock_mono_ms();
-    b->task = task_start(b->ctx->tasks, b->ctx, &spec, b->command, b->cwd_file, err);
+    struct confined *in = NULL;
+    if (confine(b, &spec, &in, err)) {
+        b->start_ms = clock_mono_ms();
+        b->task = task_start(b->ctx->tasks, b->ctx, &spec, b->command, b->cwd_file, in, err);
+    }
     free(env);
     free(command);
     buf_release(&script);

@@ -75,6 +75,19 @@ exit_code(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* What the sandbox has to say to a failure. */
+static bool
+note_sandbox(struct bash *b, struct buf *notice)
+{
+    struct task_info i;
+    task_get(b->task, &i);
+    bool walled = i.sandbox_why != NULL;
+    if (walled)
+        buf_addf(notice, "%s%s", notice->len ? "\n" : "", i.sandbox_why);
+    task_info_release(&i);
+    return walled;
+}
+
 struct ending {
     int code;
     const char *meaning; /* of a benign exit */
@@ -194,6 +207,7 @@ bash_write_result(struct bash *b)
         buf_addf(&notice, "%s%zu byte%s of output that %s no text replaced by U+FFFD",
                  notice.len ? "\n" : "", replaced, replaced == 1 ? "" : "s",
                  replaced == 1 ? "was" : "were");
+    bool walled = note_sandbox(b, &notice);
     say_ending(b, &e, &ret->text);
     struct str body = buf_str(&output);
     while (body.len && body.ptr[body.len - 1] == '\n')
@@ -213,7 +227,8 @@ bash_write_result(struct bash *b)
     if (b->way != BASH_ENDED)
         snprintf(ret->summary, sizeof ret->summary, "%s", words[b->way]);
     else
-        snprintf(ret->summary, sizeof ret->summary, "exit %d", e.code);
+        snprintf(ret->summary, sizeof ret->summary, "exit %d%s", e.code,
+                 walled ? ", by the sandbox" : "");
     write_data(b, &e, buf_str(&output), buf_str(&notice));
     ret->spill_path = task_output(b->task)->spill_path;
     task_output(b->task)->spill_path = NULL;

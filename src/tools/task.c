@@ -1,10 +1,12 @@
 /* One task: its process, its output, its end. */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "perm/confinement.h"
 #include "tools/args.h"
 #include "tools/task_private.h"
 #include "tools/tool.h"
@@ -12,7 +14,9 @@
 enum {
     /* what is still taken after the command ended, should a background child keep writing */
     DRAIN_BYTES = 1 << 20,
-    DRAIN_MS = 200
+    DRAIN_MS = 200,
+    PARTING_MS = 20,
+    SANDBOX_WHY_MAX = 4096
 };
 
 static void
@@ -43,12 +47,15 @@ list_remove(struct task_table *tt, struct task *t)
 
 struct task *
 task_start(struct task_table *tt, const struct tool_ctx *ctx, const struct proc_spec *spec,
-           struct str command, const char *cwd_file, struct err *err)
+           struct str command, const char *cwd_file, struct confined *take_confined,
+           struct err *err)
 {
     struct proc p;
     int64_t now = clock_mono_ms();
-    if (!proc_start(spec, &p, err))
+    if (!proc_start(spec, &p, err)) {
+        confined_free(take_confined);
         return NULL;
+    }
     struct task *t = xcalloc(1, sizeof *t);
     atomic_init(&t->refs, 1);
     t->table = tt;
@@ -61,6 +68,8 @@ task_start(struct task_table *tt, const struct tool_ctx *ctx, const struct proc_
     t->start_ms = now;
     t->ended = cancel_new(NULL);
     t->proc = p;
+    t->confined = take_confined;
+    t->was_confined = take_confined != NULL;
     pthread_mutex_init(&t->lock, NULL);
     buf_init(&t->chunk, TASK_CHUNK);
     bash_output_init(&t->output, ctx->spill_dir, ctx->tool_use_id);
@@ -82,6 +91,7 @@ task_unref(struct task *t)
     if (!t || atomic_fetch_sub(&t->refs, 1) != 1)
         return;
     proc_finish(&t->proc);
+    confined_free(t->confined);
     bash_output_release(&t->output);
     buf_release(&t->chunk);
     cancel_free(t->ended);
@@ -90,6 +100,7 @@ task_unref(struct task *t)
     free(t->session_id);
     free(t->command);
     free(t->cwd_file);
+    free(t->sandbox_why);
     free(t);
 }
 
@@ -145,6 +156,54 @@ task_flooded(const struct task *t)
 
 /* ---- its end ---- */
 
+/* The supervisor tells of that a moment after it told of the command's own end. */
+static bool
+tree_gone(struct task *t)
+{
+    struct pollfd p = {.fd = t->proc.status_fd};
+    return p.fd < 0 || (poll(&p, 1, PARTING_MS) > 0 && (p.revents & POLLHUP));
+}
+
+/* What the command left behind lives on inside: the sandbox's own marks stay until the table ends, and that with it. */
+static void
+keep_sandbox(struct task_table *tt, struct confined *take_c)
+{
+    if (!tt) {
+        confined_free(take_c);
+        return;
+    }
+    pthread_mutex_lock(&tt->lock);
+    ARRAY_GROW(tt->left, tt->n_left, tt->cap_left);
+    tt->left[tt->n_left++] = take_c;
+    pthread_mutex_unlock(&tt->lock);
+}
+
+void
+task_leave_sandbox(struct task *t)
+{
+    struct buf tail, why;
+    uint64_t from;
+    if (!t->confined)
+        return;
+    buf_init(&tail, BUF_MAX);
+    buf_init(&why, SANDBOX_WHY_MAX);
+    if (t->proc.exited && t->proc.exit_status != 0) {
+        task_read_tail(t, BASH_TAIL_BYTES, &tail, &from, NULL);
+        confined_explain(t->confined, t->proc.exit_status, buf_str(&tail), &why);
+    }
+    struct str s = str_trim(buf_str(&why));
+    pthread_mutex_lock(&t->lock);
+    t->sandbox_why = s.len ? str_dup(s) : NULL;
+    pthread_mutex_unlock(&t->lock);
+    if (tree_gone(t))
+        confined_free(t->confined);
+    else
+        keep_sandbox(t->table, t->confined);
+    t->confined = NULL;
+    buf_release(&tail);
+    buf_release(&why);
+}
+
 void
 task_set_over(struct task *t, enum task_state state)
 {
@@ -166,6 +225,7 @@ task_finish(struct task *t, bool kill, bool politely)
     if (kill)
         proc_kill(&t->proc, TASK_GRACE_MS);
     task_drain(t, &t->chunk);
+    task_leave_sandbox(t);
     if (kill)
         proc_finish(&t->proc);
     else
@@ -223,6 +283,8 @@ task_get(struct task *t, struct task_info *ret)
         .timeout_ms = t->timeout_ms,
         .bytes = t->output.total,
         .by_person = t->by_person,
+        .confined = t->was_confined,
+        .sandbox_why = xstrdup(t->sandbox_why),
     };
     pthread_mutex_unlock(&t->lock);
 }
@@ -236,6 +298,7 @@ task_info_release(struct task_info *i)
     free(i->command);
     free(i->last_line);
     free(i->spill_path);
+    free(i->sandbox_why);
     *i = (struct task_info){.id = NULL};
 }
 

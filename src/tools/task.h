@@ -18,6 +18,7 @@
 #include "base/proc.h"
 #include "tools/bash_output.h"
 
+struct confined;
 struct tool_ctx;
 struct task;
 struct task_table;
@@ -52,7 +53,9 @@ struct task_info {
     int exit_status;                /* a wait status */
     int64_t elapsed_ms, timeout_ms; /* timeout_ms 0: no deadline */
     uint64_t bytes;
-    bool by_person; /* TASK_STOPPED: the person, not the model */
+    bool confined;     /* it runs inside a sandbox */
+    char *sandbox_why; /* it failed, and the sandbox is the likely cause: in words; NULL */
+    bool by_person;    /* TASK_STOPPED: the person, not the model */
 };
 void task_info_release(struct task_info *i);
 void task_get(struct task *t, struct task_info *ret);
@@ -86,10 +89,11 @@ void task_forget(struct task *t); /* the model is not told of it any more */
 
 /* ---- one task ---- */
 
-/* Starts a command, in front. tt may be NULL: then it cannot go to the background. cwd_file: removed at its end, may be NULL. */
+/* Starts a command, in front. tt may be NULL: then it cannot go to the background. cwd_file: removed at its end, may be NULL. confined: what
+ * spec starts it inside of; NULL: nothing. */
 struct task *task_start(struct task_table *tt, const struct tool_ctx *ctx,
                         const struct proc_spec *spec, struct str command, const char *cwd_file,
-                        struct err *err);
+                        struct confined *take_confined, struct err *err);
 void task_unref(struct task *t); /* NULL is fine */
 
 /* Only the thread that started it, while it is in front: waits for something and takes it in. True: the command is over. */

@@ -143,6 +143,8 @@ write_task(struct task *t, struct tool_result *ret)
         buf_add_str(&ret->text, body);
     else
         buf_adds(&ret->text, "(no new output)");
+    if (i.sandbox_why)
+        buf_addf(&ret->text, "\n\n[%s]", i.sandbox_why);
     write_data(&i, buf_str(&fresh), &ret->data);
     struct buf word;
     buf_init(&word, BUF_MAX);

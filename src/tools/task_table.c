@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "perm/confinement.h"
 #include "tools/task_private.h"
 
 enum {
@@ -89,6 +90,7 @@ attend(struct task_table *tt, struct task *t, struct buf *chunk, bool closing)
         tell_progress(tt, t, now);
         return false;
     }
+    task_leave_sandbox(t);
     pthread_mutex_lock(&t->lock);
     bash_output_end(&t->output);
     pthread_mutex_unlock(&t->lock);
@@ -231,6 +233,9 @@ task_table_free(struct task_table *tt)
     task_table_close(tt);
     for (size_t i = 0; i < tt->n; i++)
         task_unref(tt->list[i]);
+    for (size_t i = 0; i < tt->n_left; i++)
+        confined_free(tt->left[i]);
+    free(tt->left);
     free(tt->list);
     close(tt->wake_fd);
     pthread_mutex_destroy(&tt->lock);

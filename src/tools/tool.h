@@ -13,8 +13,9 @@
 #include "base/err.h"
 
 struct cJSON;
-struct file_state; /* tools/filestate.h */
-struct task_table; /* tools/task.h */
+struct confinement; /* perm/confinement.h */
+struct file_state;  /* tools/filestate.h */
+struct task_table;  /* tools/task.h */
 
 struct tool_ctx {
     const char *session_id, *tool_use_id;
@@ -22,9 +23,11 @@ struct tool_ctx {
     const char *spill_dir;        /* full texts of capped results; made on first use, mode 0700 */
     const char *const *child_env; /* for child processes: whitelisted, NULL-terminated */
     struct file_state *files;     /* what was read, with mtime, size and hash */
-    struct cancel *cancel;        /* this call's token */
-    struct cancel *background;    /* fired: the command goes on beside the turn; may be NULL */
-    struct task_table *tasks;     /* commands that run; NULL: none can go to the background */
+    /* shell commands run inside this sandbox; NULL: unconfined. The caller holds it for the call, a command of its own accord */
+    struct confinement *confinement;
+    struct cancel *cancel;     /* this call's token */
+    struct cancel *background; /* fired: the command goes on beside the turn; may be NULL */
+    struct task_table *tasks;  /* commands that run; NULL: none can go to the background */
     bool may_outlive; /* at its time-out the command goes to the background, else it is killed */
     int64_t max_result_chars; /* 0: 50,000 */
     /* Reports progress; callable from the tool's thread at any time; text is the last output line, bytes so far. */
