@@ -14,11 +14,13 @@
 #include "base/config.h"
 #include "base/fs.h"
 #include "base/http.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "ext/memory.h"
 #include "model/catalog.h"
 #include "model/local.h"
 #include "perm/rules.h"
+#include "perm/sandbox.h"
 #include "setup.h"
 #include "store/session.h"
 #include "store/store.h"
@@ -135,8 +137,79 @@ report_programs(struct report *r)
         row(programs[i].name, "%s", path ? path : programs[i].without);
         free(path);
     }
-    row("sandbox", "not available in yare yet: commands run unconfined, the permission chain "
-                   "decides");
+}
+
+/* ---- the sandbox ---- */
+
+static const char *
+sandbox_when(const struct report *r)
+{
+    const struct config *cfg = r->s->config;
+    const char *given = r->s->options->sandbox;
+    bool on = config_bool(cfg, "sandbox.enabled", !r->s->trusted, false);
+    bool off = !config_bool(cfg, "sandbox.enabled", !r->s->trusted, true);
+    if (given)
+        return strcmp(given, "off") == 0 ? "no command (--sandbox off)"
+                                         : "every command of the model (--sandbox)";
+    return on ? "every command of the model (sandbox.enabled)"
+           : off
+               ? "no command (sandbox.enabled)"
+               : "in auto mode, what only the classifier lets through (sandbox.enabled is not set)";
+}
+
+/* What its lines say, in rows. */
+static void
+sandbox_rows(const struct sandbox_plan *plan)
+{
+    struct buf json;
+    struct jw w;
+    struct err err = {0};
+    buf_init(&json, BUF_MAX);
+    jw_init(&w, &json);
+    jw_array(&w);
+    sandbox_describe(plan, sandbox_probe(), &w);
+    jw_end(&w);
+    struct cJSON *lines = json_parse(buf_str(&json), &err);
+    for (const struct cJSON *l = json_first(lines); l; l = json_next(l))
+        row("", "%s: %s", json_cstr(l, "name", ""), json_cstr(l, "value", ""));
+    json_free(lines);
+    buf_release(&json);
+}
+
+static void
+report_sandbox(struct report *r)
+{
+    struct err err = {0};
+    enum sandbox_want want = SANDBOX_WANT_AUTO;
+    const char *given = r->s->options->sandbox;
+    char *why = NULL;
+    if (given && strcmp(given, "off") != 0)
+        (void)sandbox_want_parse(given, &want); /* the command line saw to that */
+    enum sandbox_kind kind = sandbox_choose(want, sandbox_probe(), &why);
+    row("sandbox", "%s: %s", kind == SANDBOX_NONE ? "none" : sandbox_kind_name(kind),
+        sandbox_when(r));
+    if (kind == SANDBOX_NONE) {
+        row("", "%s: commands run unconfined", why ? why : "it cannot be had here");
+        free(why);
+        return;
+    }
+    struct perm_rules rules;
+    perm_rules_init(&rules);
+    perm_rules_load(&rules, r->s->config);
+    const struct sandbox_place at = {.root = r->s->root,
+                                     .cwd = r->s->cwd,
+                                     .home = fs_home(),
+                                     .config_dir = r->s->config_dir,
+                                     .data_dir = r->s->data_dir,
+                                     .trusted = r->s->trusted};
+    struct sandbox_plan *plan = sandbox_plan_new(kind, &at, r->s->config, &rules, &err);
+    if (plan)
+        sandbox_rows(plan);
+    else
+        broken(r, err.text);
+    sandbox_plan_free(plan);
+    perm_rules_release(&rules);
+    free(why);
 }
 
 /* ---- providers ---- */
@@ -338,9 +411,9 @@ report_sessions(struct report *r)
 }
 
 static void (*const table[])(struct report *r) = {
-    report_version,  report_terminal, report_programs,  report_provider,
-    report_settings, report_rules,    report_catalogue, report_memory,
-    report_store,    report_data,     report_sessions,
+    report_version,  report_terminal, report_programs, report_provider,
+    report_settings, report_rules,    report_sandbox,  report_catalogue,
+    report_memory,   report_store,    report_data,     report_sessions,
 };
 
 int

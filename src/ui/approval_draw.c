@@ -85,6 +85,42 @@ append(struct lines *out, const struct lines *from)
     }
 }
 
+static void
+wrapped(struct lines *out, enum style st, const char *text, const char *first, int w, bool strict,
+        bool ascii)
+{
+    struct flow f;
+    struct buf b;
+    flow_init(&f);
+    buf_init(&b, BUF_MAX);
+    if (strict)
+        strict_visible(&b, str_from(text), ascii);
+    flow_add(&f, st, strict ? buf_str(&b) : str_from(text));
+    if (strict)
+        flow_break(&f, out,
+                   &(struct indent){.width = w, .first = str_from(first), .rest = STR("    ")});
+    else
+        flow_wrap(&f, out,
+                  &(struct indent){.width = w, .first = str_from(first), .rest = str_from(first)});
+    buf_release(&b);
+    flow_release(&f);
+}
+
+/* Inside the sandbox or not, where there is one and a row is left for it. */
+static void
+sandbox_row(struct sheet *s, int rows)
+{
+    const struct decision *d = &s->ask->ev->u.ask.decision;
+    struct lines found;
+    lines_init(&found);
+    for (size_t i = 0; i < d->n_findings && !found.n; i++)
+        if (strcmp(d->findings[i].layer, "L8") == 0 && d->findings[i].verdict == VERDICT_NONE)
+            wrapped(&found, ST_DIM, d->findings[i].reason, "  ", s->w, true, s->ascii);
+    if ((int)(s->top.n + found.n) <= rows)
+        append(&s->top, &found);
+    lines_release(&found);
+}
+
 /* The request and its findings in `rows`: what asks comes first, the text gets what is left. */
 static void
 main_lines(struct sheet *s, int rows)
@@ -101,6 +137,7 @@ main_lines(struct sheet *s, int rows)
     int room = rows - diff - (int)found.n;
     bool cut = text_rows(&s->top, text, str_from(prefix), s->w, room < 1 ? 1 : room, s->ascii);
     append(&s->top, &found);
+    sandbox_row(s, rows - diff);
     s->a->folded = hidden || cut || (int)s->top.n > rows;
     if (s->ask->ev->u.ask.diff)
         diffview_lines(&s->scroll, str_from(s->ask->ev->u.ask.diff), s->w, 2, 0);
@@ -123,27 +160,6 @@ why_lines(struct sheet *s)
         lines_begin(out, false);
         diffview_lines(out, str_from(s->ask->ev->u.ask.diff), s->w, 2, 0);
     }
-}
-
-static void
-wrapped(struct lines *out, enum style st, const char *text, const char *first, int w, bool strict,
-        bool ascii)
-{
-    struct flow f;
-    struct buf b;
-    flow_init(&f);
-    buf_init(&b, BUF_MAX);
-    if (strict)
-        strict_visible(&b, str_from(text), ascii);
-    flow_add(&f, st, strict ? buf_str(&b) : str_from(text));
-    if (strict)
-        flow_break(&f, out,
-                   &(struct indent){.width = w, .first = str_from(first), .rest = STR("    ")});
-    else
-        flow_wrap(&f, out,
-                  &(struct indent){.width = w, .first = str_from(first), .rest = str_from(first)});
-    buf_release(&b);
-    flow_release(&f);
 }
 
 /* What "always" would save, and where, before it is saved. */

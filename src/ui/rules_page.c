@@ -83,6 +83,32 @@ write_problems(const struct page *p, struct lines *out, int width)
     }
 }
 
+/* What confines commands, and what that keeps. */
+static void
+write_sandbox(const struct page *p, struct lines *out, int width)
+{
+    const struct cJSON *s = json_at(p->answer, "sandbox");
+    const char *backend = json_cstr(s, "backend", ""), *why = json_cstr(s, "why", "");
+    struct buf b;
+    if (!s)
+        return;
+    page_heading(out, "sandbox");
+    buf_init(&b, 1 << 16);
+    buf_addf(&b, "%s (%s)%s%s: %s. /sandbox switches it.", json_cstr(s, "level", ""),
+             json_cstr(s, "by", ""), *backend ? ", " : "", backend, json_cstr(s, "what", ""));
+    page_para(out, ST_TEXT, buf_str(&b), width);
+    buf_clear(&b);
+    buf_addf(&b, "it cannot be had here: %s", why);
+    if (*why)
+        page_para(out, ST_WARN, buf_str(&b), width);
+    for (const struct cJSON *l = json_first(json_at(s, "lines")); l; l = json_next(l)) {
+        buf_clear(&b);
+        buf_addf(&b, "%s: %s", json_cstr(l, "name", ""), json_cstr(l, "value", ""));
+        page_para(out, ST_DIM, buf_str(&b), width);
+    }
+    buf_release(&b);
+}
+
 static void
 write_rules(struct page *p, const struct view *v, struct lines *out, int width, bool ascii)
 {
@@ -110,6 +136,7 @@ write_rules(struct page *p, const struct view *v, struct lines *out, int width, 
             out, ST_DIM,
             STR("none. \"Always\" in the permission pane adds one; settings.json holds them."),
             width);
+    write_sandbox(p, out, width);
 }
 
 /* `d`, then `y`: the engine takes the rule out of the file. */
