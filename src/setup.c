@@ -174,6 +174,7 @@ fill_config(struct setup *s, struct engine_config *cfg)
     cfg->data_dir = s->data_dir;
     cfg->store = s->store;
     cfg->cli_settings = o->settings;
+    cfg->sandbox = o->sandbox;
     cfg->session_id = o->session_id;
     cfg->fork = o->fork_session;
     cfg->interactive = !o->print;

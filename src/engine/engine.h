@@ -67,6 +67,7 @@ struct engine_config {
     const char *cwd, *root, *home, *config_dir, *data_dir;
     struct store *store;      /* must outlive the engine */
     const char *cli_settings; /* --settings; NULL */
+    const char *sandbox;      /* --sandbox: auto, bwrap, landlock, off; NULL: as the settings say */
     const char *session_id;   /* a fresh one to use; NULL: made */
     const char *resume_id;    /* session to go on with; NULL: a new one */
     bool fork;                /* with resume_id: copy it under a new id */

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "engine/judged.h"
+#include "perm/confinement.h"
 #include "perm/read_filter.h"
 
 struct pool {
@@ -41,6 +42,7 @@ job_free(struct job *j)
         free(j->strings[i]);
     judged_free(j->judged);
     read_filter_free(j->filter);
+    confinement_unref(j->ctx.confinement);
     cancel_free(j->ctx.cancel);
     cancel_free(j->ctx.background);
     free(j->input);

@@ -19,7 +19,7 @@ struct store;
 struct job {
     const struct tool *tool;
     char *input;         /* raw JSON; parsed on the worker */
-    struct tool_ctx ctx; /* its strings and token are owned by the job (strings[], cancel) */
+    struct tool_ctx ctx; /* its strings, tokens and confinement are owned by the job */
     char *strings[6];
     char **judged;              /* ctx.judged */
     struct read_filter *filter; /* ctx.may_read; NULL: no rule */

@@ -94,6 +94,7 @@ permit_settings_refresh(struct permit_settings *s, struct core *c)
         return;
     struct permit_settings old = *s;
     permit_settings_init(s);
+    s->generation = old.generation + 1;
     load(s, old.config, c);
     if (old.config)
         tell_problems(old.config, s->config, c);

@@ -5,6 +5,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/config.h"
 #include "perm/rules.h"
@@ -18,6 +19,7 @@ struct permit_settings {
     size_t n_dirs, cap_dirs;
     bool trusted; /* what it was loaded for */
     bool stale;   /* load anew whatever the files say */
+    uint64_t generation; /* grows with each load */
 };
 void permit_settings_init(struct permit_settings *s);
 void permit_settings_release(struct permit_settings *s);

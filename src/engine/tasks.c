@@ -238,6 +238,8 @@ add_ending(struct core *c, struct task *t, struct buf *out)
         buf_addf(out, " in %s", i.spill_path);
     buf_adds(out, text.len ? (from ? ". The end of it:\n" : ":\n") : ".");
     buf_add_str(out, text);
+    if (i.sandbox_why)
+        buf_addf(out, "\n[%s]", i.sandbox_why);
     note_task(c, &i, "told");
     buf_release(&tail);
     task_info_release(&i);
