@@ -35,7 +35,7 @@ sets_name(struct sh *sh, size_t leaf, const struct word *w)
     if (!w->w.known || w->w.glob || !is_name(w->w.text)) {
         effect_unknown(sh, leaf, "a name operand evaluates code");
         l->cls = CLASS_DANGER;
-        state_lose_vars(sh);
+        state_lose_shell(sh);
         return;
     }
     if (!env_plain_name(w->w.text)) {
@@ -77,14 +77,33 @@ go_to(struct sh *sh, size_t leaf, const struct word *w)
     }
     sh->ok = to;
     sh->fail = old;
+    cwd_join(&sh->st.old, &old);
 }
 
 /* To a folder that an earlier part was in, and was judged then. */
 static void
 go_back(struct sh *sh)
 {
-    sh->fail = sh->st.cwd;
-    sh->ok = (struct cwdset){.unknown = true};
+    const struct cwdset *old = &sh->st.old;
+    struct cwdset was = sh->st.cwd;
+    sh->fail = was;
+    sh->ok = old->n ? *old : (struct cwdset){.unknown = true};
+    cwd_join(&sh->st.old, &was);
+}
+
+/* "CDPATH=/etc cd x": an assignment before the command decides where it goes. */
+static bool
+steered(const struct command *c)
+{
+    static const char *const names[] = {"CDPATH", "HOME", "OLDPWD", "PWD"};
+    for (size_t i = 0; i < c->n_assigns + c->n_around; i++)
+        for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+            const struct perm_assign *a =
+                i < c->n_assigns ? &c->assigns[i] : &c->around[i - c->n_assigns];
+            if (str_is(a->name, names[k]))
+                return true;
+        }
+    return false;
 }
 
 static void
@@ -100,20 +119,22 @@ do_cd(struct sh *sh, size_t leaf, const struct command *c)
     const struct var *v = state_get(&sh->st, STR("HOME"));
     if (!v && !sh->st.vars_lost && sh->env->home)
         home = word_literal(sh, str_from(sh->env->home));
+    if (steered(c))
+        home = word_unknown(STR("~"), false);
     if (i >= c->n) {
         go_to(sh, leaf, &home);
         return;
     }
     struct word w = c->argv[i];
     /* OLDPWD is no variable that a fresh shell is given: it is a folder that this command was in. */
-    bool back =
-        c->n == 2 && arg_is(c, 1, "-") && !sh->st.vars_lost && !state_get(&sh->st, STR("OLDPWD"));
+    bool back = c->n == 2 && arg_is(c, 1, "-") && !sh->st.vars_lost &&
+                !state_get(&sh->st, STR("OLDPWD")) && !steered(c);
     if (back) {
         go_back(sh);
         return;
     }
     bool odd = arg_is(c, i, "-") || (i + 1 < c->n) || (is_option(&w) && !arg_is(c, i - 1, "--")) ||
-               state_get(&sh->st, STR("CDPATH"));
+               sh->cdpath_seen || steered(c);
     if (odd) {
         w.w.known = false;
         effect_unknown(sh, leaf, "where it goes cannot be known");
@@ -130,6 +151,7 @@ do_pushd(struct sh *sh, size_t leaf, const struct command *c)
         return;
     }
     if (c->n == 1 && arg_is(c, 0, "popd") && !sh->st.vars_lost) {
+        sh->st.old = (struct cwdset){.unknown = true}; /* the stack is another one */
         go_back(sh);
         return;
     }
@@ -140,22 +162,37 @@ do_pushd(struct sh *sh, size_t leaf, const struct command *c)
 /* ---- variables ---- */
 
 /* declare and its kin: letters that only mark or print. -n makes a reference, -i and arithmetic evaluate. */
+/* Attributes change what later assignments mean; those of functions and "export -n" alone do not. */
+static void
+attribute(struct sh *sh, const struct command *c)
+{
+    if (arg_is(c, 0, "export") && !arg_is(c, 1, "-f"))
+        return;
+    state_lose_vars(sh);
+    sh->attrs_seen = true;
+}
+
 static void
 do_declare(struct sh *sh, size_t leaf, const struct command *c)
 {
     struct perm_leaf *l = leaf_at(sh, leaf);
     l->cls = CLASS_READER;
     bool exported = arg_is(c, 0, "export"), operands = false;
+    sh->frozen_seen = sh->frozen_seen || arg_is(c, 0, "readonly");
     for (size_t i = 1; i < c->n; i++) {
         const struct word *w = &c->argv[i];
         struct str s = w->w.text;
         if (w->w.known && s.len > 1 && (s.ptr[0] == '-' || s.ptr[0] == '+') && !operands) {
+            for (size_t k = 1; k < s.len; k++)
+                if (strchr("inulc", s.ptr[k]) || !strchr("rxagAfFpt-", s.ptr[k]))
+                    attribute(sh, c);
             for (size_t k = 1; k < s.len; k++)
                 if (!strchr("rxagAfFptuln-", s.ptr[k]) || s.ptr[k] == 'n') {
                     effect_unknown(sh, leaf, "an attribute evaluates the value");
                     l->cls = exported && s.ptr[k] == 'n' ? CLASS_KNOWN : CLASS_DANGER;
                 }
             exported = exported || memchr(s.ptr, 'x', s.len);
+            sh->frozen_seen = sh->frozen_seen || memchr(s.ptr, 'r', s.len);
             continue;
         }
         operands = true;
@@ -167,6 +204,7 @@ do_declare(struct sh *sh, size_t leaf, const struct command *c)
             (w->w.known && !is_name(name))) {
             effect_unknown(sh, leaf, "a name operand evaluates code");
             l->cls = CLASS_DANGER;
+            state_lose_shell(sh);
         }
         if (!w->w.known) {
             size_t k = str_find(w->src, '=', 0);
@@ -184,8 +222,10 @@ do_declare(struct sh *sh, size_t leaf, const struct command *c)
             l->bad_env = true;
             l->bad_env_name = arena_dup(sh->a, name.ptr, name.len);
         }
-        /* Quoted operands are no assignment nodes: the walk has not set them. */
-        if (sets && w->quoted && is_name(name))
+        if (is_name(name) && !exported && !arg_is(c, 0, "readonly"))
+            func_local(sh, name);
+        /* The walk has set what it saw as assignments; a bare name may be a new variable of a function. */
+        if (!w->assign && is_name(name) && (sets || !exported))
             state_set(sh, name, VAR_UNKNOWN, str_from(NULL));
     }
 }
@@ -273,7 +313,8 @@ danger(struct sh *sh, size_t leaf, const char *why)
 static void
 lose_all(struct sh *sh)
 {
-    state_lose_vars(sh);
+    sh->calls_hidden = true;
+    state_lose_shell(sh);
     sh->st.cwd = (struct cwdset){.unknown = true};
     sh_settle(sh);
 }
@@ -328,6 +369,7 @@ static void
 do_trap(struct sh *sh, size_t leaf, const struct command *c)
 {
     danger(sh, leaf, "trap runs text later");
+    sh->calls_hidden = true;
     bool text = c->n > 1 && c->argv[1].w.known && c->argv[1].w.text.len > 0;
     if (text && !arg_is(c, 1, "-") && !is_option(&c->argv[1]))
         leaf_inner_text(sh, leaf, c->argv[1].w.text, false);
@@ -374,6 +416,15 @@ do_harmless(struct sh *sh, size_t leaf, const struct command *c)
 }
 
 static void
+do_wait(struct sh *sh, size_t leaf, const struct command *c)
+{
+    set_class(sh, leaf, CLASS_READER);
+    for (size_t i = 1; i < c->n; i++)
+        if (!c->argv[i].w.known || arg_is(c, i, "-p") || str_starts(c->argv[i].w.text, "-p"))
+            state_lose_shell(sh); /* -p sets a variable */
+}
+
+static void
 do_query(struct sh *sh, size_t leaf, const struct command *c)
 {
     set_class(sh, leaf, CLASS_READER);
@@ -416,6 +467,8 @@ do_set(struct sh *sh, size_t leaf, const struct command *c)
         const struct word *w = &c->argv[i];
         struct str s = w->w.text;
         bool ok = w->w.known;
+        if (ok && !name_next && (str_is(s, "--") || (s.len && !strchr("-+", s.ptr[0]))))
+            break; /* the rest are positional parameters, whose values nobody claims to know */
         if (name_next) {
             ok = str_is(s, "pipefail") || str_is(s, "errexit") || str_is(s, "nounset") ||
                  str_is(s, "xtrace") || str_is(s, "verbose");
@@ -423,7 +476,7 @@ do_set(struct sh *sh, size_t leaf, const struct command *c)
         } else if (ok) {
             ok = s.len > 1 && (s.ptr[0] == '-' || s.ptr[0] == '+');
             for (size_t k = 1; ok && k < s.len; k++) {
-                ok = strchr("euxvo", s.ptr[k]) != NULL;
+                ok = strchr("euxvoCE", s.ptr[k]) != NULL;
                 name_next = name_next || s.ptr[k] == 'o';
             }
         }
@@ -476,7 +529,7 @@ static const struct builtin builtins[] = {
     {"break", do_harmless},
     {"continue", do_harmless},
     {"shift", do_harmless},
-    {"wait", do_harmless},
+    {"wait", do_wait},
     {"jobs", do_bare},
     {"times", do_bare},
     {"umask", do_bare},

@@ -72,9 +72,7 @@ static bool
 seq_number(const char **p, long *ret, int *width)
 {
     char *end;
-    if (!isdigit((unsigned char)**p && **p ? (unsigned char)**p : 'x') && **p != '-')
-        return false;
-    const char *digits = *p + (**p == '-');
+    const char *digits = *p + (**p == '-' || **p == '+');
     if (!isdigit((unsigned char)*digits))
         return false;
     *ret = strtol(*p, &end, 10);
@@ -188,6 +186,9 @@ expand_from(struct braces *b, const struct xword *x, size_t from)
             return;
         }
         if (close && seq_parse(x, i, close, &s)) {
+            /* Between 'Z' and 'a' lie characters that the shell then reads anew. */
+            if (s.letters && (s.from >= 'a') != (s.to >= 'a'))
+                b->full = true;
             expand_seq(b, x, i, close, &s);
             return;
         }
@@ -230,7 +231,8 @@ tilde(struct sh *sh, const struct xword *x, size_t i, bool colons, size_t *ret_l
         *ret = home->text;
     else if (j == i + 1 && !home && sh->env->home && !sh->st.vars_lost)
         *ret = str_from(sh->env->home);
-    else if (j == i + 2 && x->v[i + 1].c == '+' && sh->st.cwd.n == 1)
+    else if (j == i + 2 && x->v[i + 1].c == '+' && sh->st.cwd.n == 1 && !sh->st.vars_lost &&
+             !state_get(&sh->st, STR("PWD")))
         *ret = str_from(sh->st.cwd.dir[0]);
     else
         return false;
@@ -345,6 +347,8 @@ expand_finish(struct sh *sh, struct xword *x, struct str src, enum word_mode mod
     if (x->n == 0 && mode == WORD_ARG && src.len)
         return; /* an unquoted empty value leaves no word */
     w.w.known = known_to == x->n;
+    if (glob && state_get(&sh->st, STR("GLOBIGNORE")))
+        w.w.known = false; /* it also decides whether hidden files are matched */
     w.prefix = plain_text(sh, x, known_to, false);
     w.numeric = !w.w.known && number && !w.split;
     w.w.glob = glob && w.w.known;

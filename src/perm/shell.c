@@ -126,11 +126,17 @@ sh_run_text(struct sh *sh, struct str text)
     else if (u->s.bad)
         sh_incomplete(sh, u->s.bad);
     u->tree = parse(u->s.text);
+    for (int i = 0; i < 4 && u->tree && sh_spend(sh, 20) && keywords_take_out(sh, u); i++) {
+        ts_tree_delete(u->tree);
+        u->tree = parse(u->s.text);
+    }
     if (u->tree) {
         sh->unit = u;
         if (ts_node_has_error(ts_tree_root_node(u->tree)))
             sh_incomplete(sh, "the command is not valid shell");
+        funcs_find(sh, u);
         walk_program(sh, ts_tree_root_node(u->tree));
+        funcs_leave(sh, u);
         sh->unit = outer;
         ts_tree_delete(u->tree);
     } else {

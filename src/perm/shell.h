@@ -4,7 +4,9 @@
  *
  *   shell_scan.c   bytes are judged, line continuations joined, here-documents taken out
  *   shell.c        the text is parsed (tree-sitter-bash), the two readings of here-documents are compared
+ *   shell_keyword.c  time and coproc, which the grammar does not know, are blanked out
  *   shell_walk.c   one walk over the tree, node kinds are a positive list
+ *   shell_func.c   functions: found first, walked where they are called
  *   shell_words.c  words are decoded from their bytes; the tree only says where substitutions are
  *   shell_leaf.c   a decoded simple command becomes a leaf; wrappers.c peels, programs.c judges
  *
@@ -52,6 +54,8 @@ struct scanned {
     struct str joined; /* line continuations joined, here-documents in place */
     struct heredoc *docs;
     size_t n_docs;
+    size_t *both; /* offsets in `text` of each '<' that was a "<>" */
+    size_t n_both;
     const char *bad; /* what could not be read with certainty, or NULL */
 };
 /* Bytes that no command needs and that hide things; false and the reason. */
@@ -67,6 +71,9 @@ struct word {
     bool procsub;      /* <(...) or >(...): a pipe, no file of the tree */
     bool numeric;      /* unknown, but only digits */
     bool quoted;       /* holds quoting of any kind */
+    struct str
+        below; /* unknown, but the name of something in this folder: find's {}, names through xargs */
+    bool assign; /* operand of declare and its kin that the walk has set already */
 };
 struct words {
     struct word *v;
@@ -86,6 +93,7 @@ struct var {
 };
 struct state {
     struct cwdset cwd;
+    struct cwdset old; /* where "cd -" may lead; none: nowhere yet */
     struct var *vars;
     size_t n_vars, cap_vars;
     bool vars_lost; /* anything may have been assigned */
@@ -95,11 +103,28 @@ struct state {
 struct unit {
     struct scanned s;
     TSTree *tree;
+    /* Where commands begin whose keyword was blanked out. */
+    struct taken {
+        uint32_t at;
+        char kind; /* 'c': coproc, it runs beside this shell; '!': negated */
+    } taken[8];
+    size_t n_taken;
 };
 
 struct redirs {
     TSNode node;
     const struct redirs *next; /* outer ones follow */
+};
+
+/* A function of the command line. */
+struct func {
+    struct str name;
+    struct unit *unit; /* NULL: the body cannot be walked any more */
+    TSNode def;
+    bool straight; /* a statement of the command line itself */
+    bool defined;  /* the walk has passed it */
+    bool walked, busy;
+    bool again; /* to be walked in an unknown state too */
 };
 
 struct sh {
@@ -113,14 +138,27 @@ struct sh {
         fail; /* where the last statement leaves the shell when it succeeds or fails */
     const struct state *ok_st; /* variables when the last && list succeeded, or NULL */
     size_t depth, wraps, work;
-    bool inner;        /* below an opaque wrapper: leaves are LEAF_INNER */
-    size_t wrapper;    /* of the leaves to come, or SIZE_MAX */
-    struct str *funcs; /* functions defined so far */
-    size_t n_funcs, cap_funcs;
+    bool inner;         /* below an opaque wrapper: leaves are LEAF_INNER */
+    size_t wrapper;     /* of the leaves to come, or SIZE_MAX */
+    struct func *funcs; /* of the texts being walked */
+    size_t n_funcs, cap_funcs, n_calls;
+    bool calls_hidden;     /* functions may be called where it cannot be seen */
+    struct str locals[64]; /* names made local in the bodies being walked */
+    size_t n_locals;
     const char **fresh; /* links and copied trees made earlier in this command line */
     size_t n_fresh;
     const char **made; /* folders made earlier in this command line */
     size_t n_made, cap_made;
+    size_t stages[8]; /* leaves of the earlier parts of this pipe; SIZE_MAX: no simple command */
+    size_t n_stages;
+    bool ifs_seen;    /* IFS may have been set: unquoted values are split in ways not known */
+    bool cdpath_seen; /* CDPATH may have been set */
+    bool
+        attrs_seen; /* attributes change what is assigned (-i, -u, -n ...): no value is known any more */
+    bool frozen_seen; /* readonly: an assignment may fail and the command still runs */
+    size_t in_func;   /* function bodies around this place */
+    bool
+        scope_last; /* the list to come is the first part of a pipe: its last command runs in a subshell */
 };
 
 /* shell.c */
@@ -129,10 +167,27 @@ bool sh_spend(struct sh *sh, size_t n); /* false: the work cap is used up (then 
 /* Parses and walks text as a script in the present state. */
 void sh_run_text(struct sh *sh, struct str text);
 
+/* shell_keyword.c */
+/* Blanks out "time" and "coproc" where they change how the rest is read; true: the text must be parsed again. */
+bool keywords_take_out(struct sh *sh, struct unit *u);
+/* The keyword that was blanked out before node n, told once: 'c', '!' or 0. */
+char keyword_before(struct sh *sh, TSNode n);
+
 /* shell_walk.c */
 void walk_program(struct sh *sh, TSNode root);
 void walk_statements(struct sh *sh, TSNode parent, uint32_t from, uint32_t to);
 void walk_stmt(struct sh *sh, TSNode n, const struct redirs *rd);
+
+struct command;
+/* shell_func.c */
+void funcs_find(struct sh *sh, struct unit *u);
+/* The end of a text: bodies that were not walked are, and its definitions go. */
+void funcs_leave(struct sh *sh, struct unit *u);
+bool funcs_have(const struct sh *sh, struct str name);
+void walk_function(struct sh *sh, TSNode n);
+void func_call(struct sh *sh, size_t leaf, const struct command *c);
+/* A name that a body makes local. */
+void func_local(struct sh *sh, struct str name);
 
 /* shell_loop.c */
 void walk_for(struct sh *sh, TSNode n);
@@ -205,6 +260,8 @@ void param_expand(struct sh *sh, TSNode node, bool dq, struct xword *x);
 const struct var *state_get(const struct state *st, struct str name);
 void state_set(struct sh *sh, struct str name, enum var_kind kind, struct str text);
 void state_lose_vars(struct sh *sh);
+/* The same, and how words are split from here on: text that is not known was run. */
+void state_lose_shell(struct sh *sh);
 struct state state_copy(struct sh *sh, const struct state *st);
 /* After a branch: what differs from `other` becomes unknown. */
 void state_join(struct sh *sh, const struct state *other);
@@ -250,6 +307,9 @@ struct command {
     struct str source;
     bool bad_env;
     const char *bad_env_name;
+    const struct perm_assign *around; /* assignments before the wrapper of this command */
+    size_t n_around;
+    bool program;                /* wrapped: functions do not count */
     const struct redirs *redirs; /* still to be read */
     struct redirect *rv;         /* read */
     size_t n_rv, cap_rv;
@@ -265,7 +325,9 @@ void redirs_apply(struct sh *sh, size_t leaf, const struct command *c);
 size_t leaf_command(struct sh *sh, struct command *c);
 size_t leaf_new(struct sh *sh, const struct command *c);
 struct perm_leaf *leaf_at(struct sh *sh, size_t i);
-/* Judges argv of an existing leaf: builtin, wrapper or program. */
+/* The same without functions. */
+void leaf_judge_program(struct sh *sh, size_t leaf, const struct command *c);
+/* Judges argv of an existing leaf: function, builtin, wrapper or program. */
 void leaf_judge(struct sh *sh, size_t leaf, const struct command *c);
 /* A command found inside another: its words from argv[from] on. */
 void leaf_inner(struct sh *sh, size_t outer, const struct command *c, size_t from,
@@ -291,10 +353,31 @@ void program_guess_reads(struct sh *sh, size_t leaf, const struct command *c, si
 /* Whether no option and no operand of this reader can write or run anything (xargs). */
 bool program_harmless(struct str name);
 
+/* names.c: names that one command finds and another is given. */
+struct names {
+    struct str *below; /* folders (or files), as written; all names begin with one of them */
+    size_t n;
+    bool nul;   /* each ends with a NUL byte, no newline */
+    bool named; /* only some: they were chosen by name */
+};
+/* Where find starts; false: it may follow links, or (prints) its output is not just names below there. */
+bool names_of_find(struct sh *sh, const struct command *c, bool prints, struct names *ret);
+/* What the earlier parts of the pipe feed to this command; false: that is not known. */
+bool names_from_pipe(struct sh *sh, const struct command *c, struct names *ret);
+/* No name there could be an option or, cut at blanks, several others. */
+bool names_are_plain(struct sh *sh, const struct names *n);
+/* Judges the command at argv[from] as one that runs in the place of `outer`; false: it does more than read, and is only inner. */
+void leaf_is_opaque(struct sh *sh, size_t outer,
+                    size_t first); /* and so are the leaves from `first` on */
+bool leaf_inner_reads(struct sh *sh, size_t outer, const struct command *c, size_t from);
+struct word word_below(struct sh *sh, struct str src, struct str folder, bool many);
+void effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
+
 /* options.c */
 struct optspec {
     /* Letters with a kind behind each, "n:rf<o>": nothing flag, ':' text, '<' file read, '>' file written, '?' text only when
-     * attached, '|' a pattern, '~' a pattern file, '!' writes, runs or talks (flag), '+' the same with a value. */
+     * attached, '|' a pattern, '~' a pattern file, '!' writes, runs or talks (flag), '+' the same with a value,
+     * '@' a file that names other files to read. */
     const char *shorts;
     /* Names parted by blanks, each "name[/x][=kind]": x is the letter that means the same, kind as above. */
     const char *longs;
@@ -322,6 +405,8 @@ struct options {
 };
 void options_parse(struct sh *sh, size_t leaf, const struct command *c, size_t from,
                    const struct optspec *spec, struct options *ret);
+/* Could the word, or one that its pattern matches, begin with this character ('-' of options, '@' of option files)? */
+bool word_may_begin(struct sh *sh, const struct word *w, char first);
 
 /* programs_git.c, programs_find.c, script_sed.c, script_awk.c: special judges. */
 void judge_git(struct sh *sh, size_t leaf, const struct command *c);

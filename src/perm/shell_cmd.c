@@ -20,25 +20,37 @@ add_assign(struct sh *sh, struct command *c, const struct perm_assign *a)
     c->assigns = v;
 }
 
-/* name=value at `n`. Prefix: for this command's environment; else the shell's own variable, which is set. */
+enum assign_kind {
+    ASSIGN_PREFIX,  /* for this command's environment */
+    ASSIGN_SHELL,   /* the shell's own variable, which is set */
+    ASSIGN_DECLARE, /* the same as an operand of declare */
+    ASSIGN_EXPORT,
+    ASSIGN_LOCAL, /* outside a function it fails */
+};
+
+/* name=value from the start of `n` to `end`: the parser may have cut the value short, its rest lies in `outer`. */
 static void
-read_assignment(struct sh *sh, TSNode n, struct command *c, bool prefix, bool exported)
+read_assignment(struct sh *sh, TSNode outer, TSNode n, uint32_t end, struct command *c,
+                enum assign_kind kind)
 {
-    struct str t = node_text(sh, n);
+    bool prefix = kind == ASSIGN_PREFIX;
+    struct str t = str_sub(sh->unit->s.text, ts_node_start_byte(n), end - ts_node_start_byte(n));
     size_t eq = str_find(t, '=', 0);
     uint32_t start = ts_node_start_byte(n);
     bool append = eq != (size_t)-1 && eq > 0 && t.ptr[eq - 1] == '+';
     struct str name = str_sub(t, 0, eq == (size_t)-1 ? t.len : eq - append);
     if (eq == (size_t)-1 || !is_name(name) || ts_node_has_error(n)) {
         sh_incomplete(sh, "an assignment evaluates its subscript");
-        word_scan_rest(sh, n, start, ts_node_end_byte(n));
+        word_scan_rest(sh, outer, start, end);
         command_bad_env(sh, c, name);
         return;
     }
-    uint32_t from = start + (uint32_t)eq + 1, to = ts_node_end_byte(n);
+    uint32_t from = start + (uint32_t)eq + 1;
     struct words ws = {0};
     TSNode value = ts_node_child_by_field_name(n, "value", 5);
     bool array = !ts_node_is_null(value) && node_is(value, "array");
+    if (array && end != ts_node_end_byte(n))
+        sh_incomplete(sh, "an array in a word is not understood");
     if (array) {
         uint32_t k = ts_node_child_count(value);
         for (uint32_t i = 0; i < k; i++) {
@@ -50,19 +62,41 @@ read_assignment(struct sh *sh, TSNode n, struct command *c, bool prefix, bool ex
                 sh_incomplete(sh, "the parser passed over a part of an array");
         }
     } else {
-        word_decode(sh, n, from, to, WORD_ASSIGN, &ws);
+        word_decode(sh, outer, from, end, WORD_ASSIGN, &ws);
     }
     struct word v = !array && ws.n == 1 ? ws.v[0] : word_unknown(str_sub(t, eq + 1, t.len), false);
     struct perm_assign a = {.name = name, .value = v.w, .exported_only_here = prefix};
+    /* Operands of a command: their braces are expanded, which plain assignments' are not. */
+    bool braces = !prefix && kind != ASSIGN_SHELL && memchr(t.ptr + eq + 1, '{', t.len - eq - 1);
+    if (braces)
+        v = word_unknown(str_sub(t, eq + 1, t.len), false);
+    if (braces || sh->attrs_seen || (prefix && (append || sh->frozen_seen)))
+        a.value = word_unknown(str_sub(t, eq + 1, t.len), false).w;
     add_assign(sh, c, &a);
     bool safe = env_name_safe(name) && env_value_safe(name, &v) && !append;
-    if (!safe && (prefix || exported || !env_plain_name(name)))
+    if (!safe && (prefix || kind == ASSIGN_EXPORT || !env_plain_name(name)))
         command_bad_env(sh, c, name);
+    bool fails = kind == ASSIGN_LOCAL && sh->in_func == 0;
     if (!prefix)
         state_set(sh, name,
-                  append || array || !v.w.known ? v.numeric && !append ? VAR_NUMBER : VAR_UNKNOWN
-                                                : VAR_TEXT,
+                  append || array || fails || !v.w.known
+                      ? v.numeric && !append ? VAR_NUMBER : VAR_UNKNOWN
+                      : VAR_TEXT,
                   v.w.text);
+}
+
+/* Where the assignment that is child `i` ends: nodes that touch it belong to its value. */
+static uint32_t
+assignment_end(struct sh *sh, TSNode node, uint32_t i)
+{
+    uint32_t end = ts_node_end_byte(ts_node_child(node, i)), n = ts_node_child_count(node);
+    while (++i < n && sh_spend(sh, 1)) {
+        TSNode k = ts_node_child(node, i);
+        if (ts_node_start_byte(k) != end || is_redirect(k))
+            break;
+        end = ts_node_end_byte(k);
+    }
+    return end;
 }
 
 void
@@ -70,13 +104,13 @@ walk_assignments(struct sh *sh, TSNode node, const struct redirs *rd)
 {
     struct command c = {.source = node_text(sh, node), .redirs = rd};
     if (node_is(node, "variable_assignment")) {
-        read_assignment(sh, node, &c, false, false);
+        read_assignment(sh, node, node, ts_node_end_byte(node), &c, ASSIGN_SHELL);
     } else {
         uint32_t n = ts_node_child_count(node);
         for (uint32_t i = 0; i < n && sh_spend(sh, 1); i++) {
             TSNode k = ts_node_child(node, i);
             if (node_is(k, "variable_assignment"))
-                read_assignment(sh, k, &c, false, false);
+                read_assignment(sh, node, k, assignment_end(sh, node, i), &c, ASSIGN_SHELL);
             else
                 sh_incomplete(sh, "an assignment is not understood");
         }
@@ -119,21 +153,59 @@ add_piece(struct sh *sh, struct pieces *ps, uint32_t from, uint32_t to)
     ps->v[ps->n++] = (struct piece){from, to};
 }
 
+/* The children of a command node while they are read. */
+struct reading {
+    struct command *c;
+    struct pieces ps;
+    struct words extra;
+    bool named;
+    uint32_t end; /* of the child before */
+    bool redirect_before;
+};
+
+/* "0<file": the grammar takes the digits before '<' for a word of their own. */
 static void
-read_child(struct sh *sh, TSNode n, struct command *c, struct pieces *ps, struct words *extra,
-           bool *named)
+drop_descriptor(struct sh *sh, struct pieces *ps, uint32_t redirect)
 {
-    if (node_is(n, "variable_assignment") && !*named) {
-        read_assignment(sh, n, c, true, false);
+    const char *t = sh->unit->s.text.ptr;
+    if (!ps->n || ps->v[ps->n - 1].to != redirect || t[redirect] == '&')
+        return;
+    struct piece p = ps->v[ps->n - 1];
+    for (uint32_t i = p.from; i < p.to; i++)
+        if (t[i] < '0' || t[i] > '9')
+            return;
+    ps->n--;
+}
+
+/* Reads child `i`; gives the index of the last one that was used up. */
+static uint32_t
+read_child(struct sh *sh, TSNode node, uint32_t i, struct reading *r)
+{
+    TSNode n = ts_node_child(node, i);
+    uint32_t start = ts_node_start_byte(n);
+    bool touches = r->redirect_before && start == r->end;
+    r->end = ts_node_end_byte(n);
+    r->redirect_before = is_redirect(n);
+    if (node_is(n, "variable_assignment") && !r->named) {
+        r->end = assignment_end(sh, node, i);
+        read_assignment(sh, node, n, r->end, r->c, ASSIGN_PREFIX);
+        while (i + 1 < ts_node_child_count(node) &&
+               ts_node_end_byte(ts_node_child(node, i + 1)) <= r->end)
+            i++;
     } else if (is_redirect(n)) {
-        redirs_collect(sh, n, c, extra);
+        drop_descriptor(sh, &r->ps, start);
+        redirs_collect(sh, n, r->c, &r->extra);
+        touches = false;
     } else if (node_is(n, "subshell") || node_is(n, "ERROR")) {
         sh_incomplete(sh, "a command is followed by what no command may have");
         walk_stmt(sh, n, NULL);
     } else if (!node_is(n, "comment")) {
-        *named = *named || node_is(n, "command_name");
-        add_piece(sh, ps, ts_node_start_byte(n), ts_node_end_byte(n));
+        r->named = r->named || node_is(n, "command_name");
+        add_piece(sh, &r->ps, start, r->end);
     }
+    if (touches)
+        sh_incomplete(sh, "the parser and the shell split the words in different ways");
+    return i;
 }
 
 /* "IFS= read -r line": the separators are those of this one builtin and of nothing that runs. */
@@ -147,29 +219,35 @@ separators_for_read(struct command *c)
     }
 }
 
+/* "name=": where the parser took the rest of one assignment for the command, the next one is an argument for it. */
+static bool
+looks_assigned(const struct sh *sh, struct piece p)
+{
+    struct str t = str_sub(sh->unit->s.text, p.from, p.to - p.from);
+    size_t eq = str_find(t, '=', 0);
+    return eq != (size_t)-1 && is_name(str_sub(t, 0, eq - (eq > 0 && t.ptr[eq - 1] == '+')));
+}
+
 void
 walk_command(struct sh *sh, TSNode node, const struct redirs *rd)
 {
     struct command c = {.source = node_text(sh, node), .redirs = rd};
-    struct pieces ps = {0};
-    struct words extra = {0}, ws = {0};
-    bool named = false;
-    TSTreeCursor cur = ts_tree_cursor_new(node);
-    uint32_t end = ts_node_start_byte(node);
-    bool more = ts_tree_cursor_goto_first_child(&cur);
-    while (more && sh_spend(sh, 1)) {
-        TSNode n = ts_tree_cursor_current_node(&cur);
-        if (!gap_is_blank(sh, end, ts_node_start_byte(n), false))
+    struct reading r = {.c = &c, .end = ts_node_start_byte(node)};
+    struct words ws = {0};
+    uint32_t count = ts_node_child_count(node);
+    for (uint32_t i = 0; i < count && sh_spend(sh, 1); i++) {
+        if (!gap_is_blank(sh, r.end, ts_node_start_byte(ts_node_child(node, i)), false))
             sh_incomplete(sh, "the parser and the shell split the words in different ways");
-        end = ts_node_end_byte(n);
-        read_child(sh, n, &c, &ps, &extra, &named);
-        more = ts_tree_cursor_goto_next_sibling(&cur);
+        i = read_child(sh, node, i, &r);
     }
-    ts_tree_cursor_delete(&cur);
-    for (size_t i = 0; i < ps.n; i++)
-        word_decode(sh, node, ps.v[i].from, ps.v[i].to, WORD_ARG, &ws);
-    for (size_t i = 0; i < extra.n; i++)
-        words_add(sh, &ws, &extra.v[i]);
+    if (r.ps.n && !r.named && looks_assigned(sh, r.ps.v[0]))
+        sh_incomplete(sh, "the parser and the shell split the words in different ways");
+    for (const struct redirs *o = rd; o; o = o->next)
+        drop_descriptor(sh, &r.ps, ts_node_start_byte(o->node));
+    for (size_t i = 0; i < r.ps.n; i++)
+        word_decode(sh, node, r.ps.v[i].from, r.ps.v[i].to, WORD_ARG, &ws);
+    for (size_t i = 0; i < r.extra.n; i++)
+        words_add(sh, &ws, &r.extra.v[i]);
     c.argv = ws.v;
     c.n = ws.n;
     separators_for_read(&c);
@@ -185,7 +263,9 @@ walk_declaration(struct sh *sh, TSNode node, const struct redirs *rd)
     uint32_t n = ts_node_child_count(node);
     uint32_t end = n ? ts_node_end_byte(ts_node_child(node, 0)) : ts_node_end_byte(node);
     struct str keyword = n ? node_text(sh, ts_node_child(node, 0)) : c.source;
-    bool exported = str_is(keyword, "export");
+    enum assign_kind kind = str_is(keyword, "export")  ? ASSIGN_EXPORT
+                            : str_is(keyword, "local") ? ASSIGN_LOCAL
+                                                       : ASSIGN_DECLARE;
     struct word name = word_literal(sh, keyword);
     words_add(sh, &ws, &name);
     for (uint32_t i = 1; i < n && sh_spend(sh, 1); i++) {
@@ -194,9 +274,14 @@ walk_declaration(struct sh *sh, TSNode node, const struct redirs *rd)
             sh_incomplete(sh, "the parser and the shell split the words in different ways");
         end = ts_node_end_byte(k);
         if (node_is(k, "variable_assignment")) {
-            struct word w = word_literal(sh, node_text(sh, k));
             size_t before = c.n_assigns;
-            read_assignment(sh, k, &c, false, exported);
+            end = assignment_end(sh, node, i);
+            struct word w = word_literal(
+                sh, str_sub(sh->unit->s.text, ts_node_start_byte(k), end - ts_node_start_byte(k)));
+            read_assignment(sh, node, k, end, &c, kind);
+            while (i + 1 < n && ts_node_end_byte(ts_node_child(node, i + 1)) <= end)
+                i++;
+            w.assign = true;
             if (c.n_assigns > before) {
                 const struct perm_assign *a = &c.assigns[before];
                 w.w.known = a->value.known;

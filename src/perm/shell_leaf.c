@@ -75,13 +75,27 @@ program_name(struct str word, bool *ret_trusted)
     return base;
 }
 
-static bool
-is_function(const struct sh *sh, struct str name)
+/* printf -v NAME: the judge of the program printf knows nothing of the shell's variables. */
+static void
+printf_sets(struct sh *sh, const struct command *c)
 {
-    for (size_t i = 0; i < sh->n_funcs; i++)
-        if (str_eq(sh->funcs[i], name))
-            return true;
-    return false;
+    if (c->n < 2 || (c->argv[1].w.known && !str_starts(c->argv[1].w.text, "-v")))
+        return;
+    const struct word *name = c->n > 2 ? &c->argv[2] : NULL;
+    if (c->argv[1].w.known && str_is(c->argv[1].w.text, "-v") && name && name->w.known &&
+        is_name(name->w.text))
+        state_set(sh, name->w.text, VAR_UNKNOWN, str_from(NULL));
+    else
+        state_lose_shell(sh);
+}
+
+void
+leaf_judge_program(struct sh *sh, size_t leaf, const struct command *c)
+{
+    if (!builtin_run(sh, leaf, c) && !wrapper_run(sh, leaf, c))
+        program_run(sh, leaf, c);
+    if (str_is(c->argv[0].w.text, "printf"))
+        printf_sets(sh, c);
 }
 
 void
@@ -97,7 +111,8 @@ leaf_judge(struct sh *sh, size_t leaf, const struct command *c)
     if (!name->w.known || name->w.glob) {
         effect_unknown(sh, leaf, "the program's name cannot be known before it runs");
         program_guess_reads(sh, leaf, c, 1);
-        state_lose_vars(sh);
+        sh->calls_hidden = true;
+        state_lose_shell(sh);
         sh->st.cwd = (struct cwdset){.unknown = true};
         sh_settle(sh);
         return;
@@ -108,16 +123,10 @@ leaf_judge(struct sh *sh, size_t leaf, const struct command *c)
         sh_incomplete(sh, "a word of the shell's grammar stands where a command should");
         leaf_inner(sh, leaf, c, 1, false);
     }
-    if (is_function(sh, name->w.text)) {
-        effect_unknown(sh, leaf, "calls a function of this command line");
-        program_guess_reads(sh, leaf, c, 1);
-        state_lose_vars(sh);
-        sh->st.cwd = (struct cwdset){.unknown = true};
-        sh_settle(sh);
-        return;
-    }
-    if (!builtin_run(sh, leaf, c) && !wrapper_run(sh, leaf, c))
-        program_run(sh, leaf, c);
+    if (!c->program && funcs_have(sh, name->w.text))
+        func_call(sh, leaf, c);
+    else
+        leaf_judge_program(sh, leaf, c);
 }
 
 size_t
@@ -176,6 +185,9 @@ leaf_inner(struct sh *sh, size_t outer, const struct command *c, size_t from, bo
     in.doc = c->doc;
     in.herestring = c->herestring;
     in.stdin_file = c->stdin_file;
+    in.around = c->n_assigns ? c->assigns : c->around;
+    in.n_around = c->n_assigns ? c->n_assigns : c->n_around;
+    in.program = !(str_is(c->argv[0].w.text, "time") || str_is(c->argv[0].w.text, "coproc"));
     size_t leaf = leaf_new(sh, &in);
     leaf_judge(sh, leaf, &in);
     sh->inner = s.inner;
@@ -191,16 +203,12 @@ leaf_inner_text(struct sh *sh, size_t outer, struct str text, bool transparent)
     const char *why = NULL;
     struct saved s = enter(sh, outer, transparent);
     struct state st = state_copy(sh, &sh->st);
-    struct str *funcs = sh->funcs;
-    size_t n_funcs = sh->n_funcs;
     state_lose_vars(sh);
     if (!scan_bytes(text, &why))
         sh_incomplete(sh, arena_printf(sh->a, "a command in a string %s", why));
     if (!memchr(text.ptr ? text.ptr : "", '\0', text.len))
         sh_run_text(sh, arena_str(sh->a, text));
     sh->st = st;
-    sh->funcs = funcs;
-    sh->n_funcs = n_funcs;
     sh->inner = s.inner;
     sh->wrapper = s.wrapper;
     sh_settle(sh);

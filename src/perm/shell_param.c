@@ -16,6 +16,10 @@ put_unknown(struct sh *sh, struct xword *x, bool dq, bool many)
 static void
 put_value(struct sh *sh, struct xword *x, struct str text, bool pattern, bool dq)
 {
+    if (!dq && sh->ifs_seen && text.len) {
+        put_unknown(sh, x, dq, true);
+        return;
+    }
     if (!dq)
         for (size_t i = 0; i < text.len; i++)
             if (strchr(" \t\n", text.ptr[i])) {

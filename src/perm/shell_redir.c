@@ -62,6 +62,16 @@ note_input(struct command *c, struct redirect *r, const struct heredoc *doc)
         c->stdin_file = true;
 }
 
+/* Digits with the next redirection's '<' right behind them. */
+static bool
+is_descriptor_of(struct str text, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (!isdigit((unsigned char)text.ptr[i]))
+            return false;
+    return to < text.len && (text.ptr[to] == '<' || text.ptr[to] == '>');
+}
+
 /* The words behind the operator: the first is the target, others belong to the command. */
 static void
 read_targets(struct sh *sh, TSNode node, size_t from, struct redirect *r, struct words *extra)
@@ -79,6 +89,8 @@ read_targets(struct sh *sh, TSNode node, size_t from, struct redirect *r, struct
         if (a == end && words > 0)
             sh_incomplete(sh, "a redirection is not understood");
         end = b;
+        if (words > 0 && is_descriptor_of(sh->unit->s.text, a, b))
+            continue;
         word_decode(sh, node, a, b, WORD_ARG, words++ == 0 ? &target : extra);
     }
     struct str t = node_text(sh, node);
@@ -95,14 +107,20 @@ read_targets(struct sh *sh, TSNode node, size_t from, struct redirect *r, struct
     }
 }
 
-/* The word that ends right before `end` is digits alone: for the shell it is the descriptor of the redirection. */
-static bool
-word_is_number(struct str text, size_t end)
+/* The word that ends right before `end` is digits alone: for the shell it is the descriptor of the redirection, for the grammar a
+ * word, which the command leaves out. -1: it is none. */
+static int
+descriptor_before(struct str text, size_t end, struct str op)
 {
     size_t i = end;
+    int fd = 0;
     while (i > 0 && isdigit((unsigned char)text.ptr[i - 1]))
         i--;
-    return i == 0 || strchr(" \t\n;&|()<>", text.ptr[i - 1]) != NULL;
+    if (i == end || str_starts(op, "&") || !(i == 0 || strchr(" \t\n;&|()<>", text.ptr[i - 1])))
+        return -1;
+    for (size_t k = i; k < end && fd < 100000; k++)
+        fd = fd * 10 + (text.ptr[k] - '0');
+    return fd;
 }
 
 void
@@ -117,6 +135,10 @@ redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extr
         i++;
     }
     r.op = operator_at(t, i);
+    size_t op_len = r.op.len;
+    for (size_t k = 0; k < sh->unit->s.n_both; k++)
+        if (sh->unit->s.both[k] == start + i)
+            r.op = STR("<>");
     if (ts_node_has_error(node) || r.op.len == 0 ||
         (start > 0 && sh->unit->s.text.ptr[start - 1] == '}' && !str_starts(r.op, "&")))
         sh_incomplete(sh, "a redirection is not understood");
@@ -124,11 +146,10 @@ redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extr
         word_scan_rest(sh, node, start, start + (uint32_t)t.len);
         return;
     }
-    if (start > 0 && r.fd < 0 && isdigit((unsigned char)sh->unit->s.text.ptr[start - 1]) &&
-        word_is_number(sh->unit->s.text, start))
-        sh_incomplete(sh, "a descriptor was read as a word");
+    if (start > 0 && r.fd < 0)
+        r.fd = descriptor_before(sh->unit->s.text, start, r.op);
     const struct heredoc *doc = doc_at(sh, start + i);
-    read_targets(sh, node, start + i + r.op.len, &r, extra);
+    read_targets(sh, node, start + i + op_len, &r, extra);
     if (doc) {
         r.op = STR("<<");
         if (!doc->quoted)

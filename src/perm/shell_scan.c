@@ -71,6 +71,7 @@ struct scan {
     struct heredoc docs[MAX_DOCS];
     struct pending pend[MAX_DOCS];
     size_t n_docs, n_pend, joins;
+    size_t both[MAX_DOCS], n_both;
     const char *bad;
     bool saw_case;
 };
@@ -315,6 +316,21 @@ comment(struct scan *s)
         copy(s, 1);
 }
 
+/* "<>": the grammar does not know it. For it this is a '<', what it is besides is remembered. */
+static void
+read_write(struct scan *s)
+{
+    if (s->n_both == MAX_DOCS) {
+        fail(s, "has too many redirections");
+        copy(s, 2);
+        return;
+    }
+    s->both[s->n_both++] = s->text.len;
+    buf_adds(&s->text, "< ");
+    buf_adds(&s->joined, "< ");
+    s->i += 2;
+}
+
 static void
 step_code(struct scan *s)
 {
@@ -344,6 +360,8 @@ step_code(struct scan *s)
         copy(s, 3);
     else if (c == '<' && peek(s, 1) == '<')
         heredoc(s);
+    else if (c == '<' && peek(s, 1) == '>')
+        read_write(s);
     else if (c == '\n')
         newline(s);
     else {
@@ -443,7 +461,8 @@ void
 scan_text(struct arena *a, struct str in, struct scanned *ret)
 {
     *ret = (struct scanned){.text = in, .joined = in};
-    bool continued = str_contains(in, STR("\\\n")), docs = str_contains(in, STR("<<"));
+    bool continued = str_contains(in, STR("\\\n")),
+         docs = str_contains(in, STR("<<")) || str_contains(in, STR("<>"));
     if (!continued && !docs)
         return;
     struct scan *s = arena_alloc(a, sizeof *s);
@@ -463,6 +482,8 @@ scan_text(struct arena *a, struct str in, struct scanned *ret)
     ret->joined = arena_str(a, buf_str(&s->joined));
     ret->docs = s->docs;
     ret->n_docs = s->n_docs;
+    ret->both = s->both;
+    ret->n_both = s->n_both;
     ret->bad = s->bad;
     buf_release(&s->text);
     buf_release(&s->joined);

@@ -12,10 +12,39 @@ state_get(const struct state *st, struct str name)
     return NULL;
 }
 
+/* Variables that the shell itself sets or computes: what was assigned is not what is read. */
+static bool
+is_dynamic(struct str name)
+{
+    static const char *const names[] = {
+        "_",       "RANDOM",  "SRANDOM",      "SECONDS",       "LINENO",   "PPID",
+        "UID",     "EUID",    "EPOCHSECONDS", "EPOCHREALTIME", "OPTARG",   "OPTIND",
+        "OPTERR",  "REPLY",   "MAPFILE",      "COPROC",        "DIRSTACK", "FUNCNAME",
+        "GROUPS",  "HISTCMD", "PIPESTATUS",   "SHLVL",         "PWD",      "OLDPWD",
+        "COLUMNS", "LINES",   "SHELLOPTS",    "READLINE_LINE",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return str_starts(name, "BASH") || str_starts(name, "COMP_");
+}
+
+static void
+note_special(struct sh *sh, struct str name)
+{
+    sh->ifs_seen = sh->ifs_seen || str_is(name, "IFS");
+    sh->cdpath_seen = sh->cdpath_seen || str_is(name, "CDPATH");
+    if (str_is(name, "POSIXLY_CORRECT") || str_is(name, "BASH_COMPAT"))
+        sh_incomplete(sh, "the shell is told to read commands in another way");
+}
+
 void
 state_set(struct sh *sh, struct str name, enum var_kind kind, struct str text)
 {
     struct state *st = &sh->st;
+    if (sh->attrs_seen || is_dynamic(name))
+        kind = VAR_UNKNOWN;
+    note_special(sh, name);
     for (size_t i = 0; i < st->n_vars; i++) {
         if (str_eq(st->vars[i].name, name)) {
             st->vars[i].kind = kind;
@@ -44,6 +73,13 @@ state_lose_vars(struct sh *sh)
     sh->st.vars = NULL;
     sh->st.n_vars = sh->st.cap_vars = 0;
     sh->st.vars_lost = true;
+}
+
+void
+state_lose_shell(struct sh *sh)
+{
+    state_lose_vars(sh);
+    sh->ifs_seen = sh->cdpath_seen = sh->attrs_seen = true;
 }
 
 struct state
@@ -78,6 +114,7 @@ state_join(struct sh *sh, const struct state *other)
 {
     struct state *st = &sh->st;
     cwd_join(&st->cwd, &other->cwd);
+    cwd_join(&st->old, &other->old);
     if (other->vars_lost)
         state_lose_vars(sh);
     for (size_t i = 0; i < st->n_vars; i++) {
@@ -95,7 +132,8 @@ state_join(struct sh *sh, const struct state *other)
 bool
 state_equal(const struct state *a, const struct state *b)
 {
-    if (a->vars_lost != b->vars_lost || a->n_vars != b->n_vars || !cwd_equal(&a->cwd, &b->cwd))
+    if (a->vars_lost != b->vars_lost || a->n_vars != b->n_vars || !cwd_equal(&a->cwd, &b->cwd) ||
+        !cwd_equal(&a->old, &b->old))
         return false;
     for (size_t i = 0; i < a->n_vars; i++)
         if (!var_equal(&a->vars[i], state_get(b, a->vars[i].name)))

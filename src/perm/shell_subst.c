@@ -74,9 +74,8 @@ walk_literal_substitution(struct sh *sh, TSNode node, struct str *ret)
     const struct heredoc *doc = doc_at(sh, rd);
     if (!doc || (!doc->quoted && has_expansion(doc->body)) || ts_node_named_child_count(rd) != 1)
         return false;
-    for (size_t i = 0; i < sh->n_funcs; i++)
-        if (str_is(sh->funcs[i], "cat"))
-            return false;
+    if (funcs_have(sh, STR("cat")))
+        return false;
     walk_substitution(sh, node);
     *ret = doc->body;
     while (ret->len && ret->ptr[ret->len - 1] == '\n')

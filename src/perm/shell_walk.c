@@ -131,10 +131,50 @@ walk_redirected(struct sh *sh, TSNode n, const struct redirs *outer)
         walk_stmt(sh, body, rd);
 }
 
+/* A list, or one whose last command has redirections. */
+static bool
+is_list(TSNode n)
+{
+    while (node_is(n, "redirected_statement") && ts_node_child_count(n))
+        n = ts_node_child(n, 0);
+    return node_is(n, "list");
+}
+
+/* "a && b >x | c": the grammar takes the list for the first part of the pipe, bash its last command alone. */
+static void
+walk_list_pipe(struct sh *sh, TSNode n, const struct redirs *rd)
+{
+    uint32_t count = ts_node_child_count(n);
+    sh->scope_last = true;
+    walk_stmt(sh, ts_node_child(n, 0), NULL);
+    sh->scope_last = false;
+    struct cwdset ok = sh->ok, bad = sh->fail;
+    const struct state *ok_st = sh->ok_st;
+    struct state after = state_copy(sh, &sh->st);
+    if (ok_st)
+        sh->st = state_copy(sh, ok_st);
+    for (uint32_t i = 1; i < count; i++) {
+        TSNode c = ts_node_child(n, i);
+        if (ts_node_is_named(c) && !node_is(c, "comment"))
+            scoped(sh, c, i + 1 == count ? rd : NULL);
+        if (!gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)), ts_node_start_byte(c),
+                          true))
+            sh_incomplete(sh, "the parser passed over a part of a pipe");
+    }
+    sh->st = after;
+    sh->ok = ok;
+    sh->fail = bad;
+    sh->ok_st = ok_st;
+}
+
 static void
 walk_pipeline(struct sh *sh, TSNode n, const struct redirs *rd)
 {
     uint32_t count = ts_node_child_count(n);
+    if (count > 1 && is_list(ts_node_child(n, 0))) {
+        walk_list_pipe(sh, n, rd);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         TSNode c = ts_node_child(n, i);
         if (i > 0 && !gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)),
@@ -151,7 +191,8 @@ walk_list(struct sh *sh, TSNode n, const struct redirs *rd)
 {
     TSNode side[2];
     size_t k = 0;
-    bool and_op = false;
+    bool and_op = false, scope_last = sh->scope_last;
+    sh->scope_last = false;
     uint32_t count = ts_node_child_count(n);
     for (uint32_t i = 0; i < count; i++) {
         TSNode c = ts_node_child(n, i);
@@ -174,7 +215,10 @@ walk_list(struct sh *sh, TSNode n, const struct redirs *rd)
     if (and_op && sh->ok_st)
         sh->st = state_copy(sh, sh->ok_st);
     sh->st.cwd = skipped.cwd = and_op ? ok : bad;
-    walk_stmt(sh, side[1], rd);
+    if (scope_last)
+        scoped(sh, side[1], rd);
+    else
+        walk_stmt(sh, side[1], rd);
     struct state *ok_st = arena_alloc(sh->a, sizeof *ok_st);
     *ok_st = state_copy(sh, &sh->st);
     skipped.cwd = and_op ? bad : ok;
@@ -278,35 +322,6 @@ walk_if(struct sh *sh, TSNode n)
     sh->ok_st = NULL;
 }
 
-static void
-walk_function(struct sh *sh, TSNode n)
-{
-    TSNode name = ts_node_child_by_field_name(n, "name", 4);
-    TSNode body = ts_node_child_by_field_name(n, "body", 4);
-    TSNode redirect = ts_node_child_by_field_name(n, "redirect", 8);
-    if (ts_node_is_null(name) || ts_node_is_null(body)) {
-        sh_incomplete(sh, "a function is not understood");
-        walk_children(sh, n);
-        return;
-    }
-    if (sh->n_funcs == sh->cap_funcs) {
-        size_t cap = sh->cap_funcs ? sh->cap_funcs * 2 : 8;
-        struct str *f = arena_alloc(sh->a, cap * sizeof *f);
-        if (sh->n_funcs)
-            memcpy(f, sh->funcs, sh->n_funcs * sizeof *f);
-        sh->funcs = f;
-        sh->cap_funcs = cap;
-    }
-    sh->funcs[sh->n_funcs++] = node_text(sh, name);
-    struct state saved = state_copy(sh, &sh->st);
-    sh->st.cwd = (struct cwdset){.unknown = true};
-    state_lose_vars(sh);
-    struct redirs rd = {.node = redirect};
-    walk_stmt(sh, body, ts_node_is_null(redirect) ? NULL : &rd);
-    sh->st = saved;
-    sh_settle(sh);
-}
-
 struct kind {
     const char *type;
     void (*simple)(struct sh *, TSNode, const struct redirs *); /* takes the redirections itself */
@@ -354,6 +369,19 @@ walk_stmt(struct sh *sh, TSNode n, const struct redirs *rd)
     sh_settle(sh);
     if (!sh_spend(sh, 1))
         return;
+    char before = is_list(n) ? 0 : keyword_before(sh, n);
+    if (before == 'c') {
+        scoped(sh, n, rd);
+        state_lose_vars(sh); /* it sets variables of its name */
+        return;
+    }
+    if (before == '!') {
+        walk_stmt(sh, n, rd);
+        cwd_join(&sh->ok, &sh->fail);
+        sh->fail = sh->ok;
+        sh->ok_st = NULL;
+        return;
+    }
     if (sh->depth >= SH_MAX_DEPTH) {
         sh_incomplete(sh, "the command is nested too deeply");
         return;

@@ -238,6 +238,12 @@ opens(const struct decode *d)
     return c == '$' && n != '\0' && (is_name_char(n) || strchr("{([@*#?$!-", n) != NULL);
 }
 
+static bool
+is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 static int
 hex(char c)
 {
@@ -293,8 +299,15 @@ ansi_string(struct decode *d)
             d->i++;
         } else if (c == 'x' || c == 'u' || c == 'U' || (c >= '0' && c <= '7')) {
             ansi_number(d);
-        } else {
+        } else if (c == 'c' && is_letter(at(d, 1))) {
+            put(d, (char)(at(d, 1) & 0x1f), XQ);
+            d->i += 2;
+        } else if (c == 'c' || c == '\0') {
             broken(d, "an escape in $'...' is not understood");
+        } else {
+            put(d, '\\', XQ); /* bash leaves what it does not know as it is */
+            put(d, c, XQ);
+            d->i++;
         }
     }
     if (at(d, 0) != '\'')

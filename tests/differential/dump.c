@@ -47,8 +47,8 @@ put_effects(const struct perm_leaf *l)
     fputs("],\"effects\":[", stdout);
     for (size_t i = 0; i < l->n_effects; i++) {
         const struct perm_effect *e = &l->effects[i];
-        printf("%s{\"kind\":\"%s\",\"redirect\":%s,\"glob\":%s,\"path\":", i ? "," : "", kinds[e->kind],
-               yes(e->redirect), yes(e->glob));
+        printf("%s{\"kind\":\"%s\",\"redirect\":%s,\"glob\":%s,\"path\":", i ? "," : "",
+               kinds[e->kind], yes(e->redirect), yes(e->glob));
         put_text_or_null(e->path);
         putchar('}');
     }
@@ -67,7 +67,9 @@ put_leaf(const struct perm_leaf *l)
         put(l->argv[i].text);
         printf(",%s,%s]", yes(l->argv[i].known), yes(l->argv[i].glob));
     }
-    fputs("],\"cwds\":[", stdout);
+    fputs("],\"why\":", stdout);
+    put_text_or_null(l->unknown_why);
+    fputs(",\"cwds\":[", stdout);
     for (size_t i = 0; i < l->n_cwds; i++) {
         fputs(i ? "," : "", stdout);
         put(str_from(l->cwds[i]));

@@ -6,13 +6,13 @@ variable, substitution, glob, brace or tilde. mutate(rng, line, others) changes 
 import random
 
 PROGRAMS = ["f", "g", "h", "ls", "cat", "echo", "printf", "grep", "make", "npm", "git", "true", "false", "head", "wc", "sort",
-            "rm", "touch", "test", "sed", "tee", "pwd", "kill", "[", "sudo", "cmd-x", "p.q", "touch"]
+            "rm", "touch", "test", "sed", "tee", "pwd", "kill", "sudo", "cmd-x", "p.q", "touch"]
 REAL = ["env", "nice", "timeout", "nohup", "stdbuf", "setsid", "xargs", "find", "sh", "bash"]
 FILES = ["a", "b", "c1", "x=y", "src/a", "src/m.c", "docs/r.md", "src", "docs", "'my dir'/f", "link/deep", "no-such", "./a", "../up", "lib.sh",
          "'new\nline'", "été", "'[x]'"]
 NAMES = ["x", "y", "v", "w", "n"]
 PLAIN = ["a", "b", "c1", "-n", "--", "-x", "foo", "x=y", "a.b", "1", "22", "0", "-1", "a:b", "a,b", "+x", "@", "%", "^", "a/b", "été", "--opt=val",
-         "a#b", "=", ":", "a=b=c", "-", "_", "a]b", "}", "]", "a}b", "!x", "x!", "==", "ABC", "a-b", "e+f", "1.5", "in", "do", "if", "time"]
+         "a#b", "=", ":", "a=b=c", "-", "_", "a]b", "}", "]", "a}b", "!x", "x!", "ABC", "a-b", "e+f", "1.5", "in", "do", "if", "time"]
 SINGLE = ["''", "'a b'", "'a\"b'", "'$x'", "'`f`'", "'a\nb'", "'\\'", "'{a,b}'", "'*'", "'a;b'", "'#'", "'&&'", "'$(f)'", "'\t'"]
 DOUBLE = ['""', '"a b"', "\"a'b\"", '"\\$x"', '"\\`f\\`"', '"\\\\"', '"\\a"', '"a;b|c"', '"*"', '"{a,b}"', '"a\nb"', '"#"', '"\\""', '"!"', '"~"',
           '"a\\\nb"']
@@ -66,7 +66,7 @@ MOVES = ["cd src", "cd docs", "cd ..", "cd no-such", "cd", "cd -", "cd /", "cd .
          "pushd +0", "pushd docs && popd", "rm -r src; cd src"]
 EXPANDING_MOVES = ["cd ~", "cd $HOME", "cd \"$x\"", "cd $x", "cd s*", "cd {src,docs}", "cd $OLDPWD", "cd \"$(f)\"", "cd ${x:-src}", "cd -P \"$PWD\"", "cd ~+", "cd ~-", "cd \"$(dirname a)\"",
                    "cd $PWD/src", "cd \"$OLDPWD\"", "cd $", "cd *sub*", "cd link/*", "cd pkg/*", "cd [s]rc", "cd d?cs"]
-ODD = ["#", "# comment", " # c 'x", "#!x", "\t", "  ", "\r", "\u00a0", "\u2003", "\x01", ";;", "&&", "(", ")", "{", "}", "<<", "'", '"', "`", "\\", "$(", "${", "((", "))", "[[", "]]", "!", "|&", ";;&",
+ODD = ["#", "==", " == ", "# comment", " # c 'x", "#!x", "\t", "  ", "\r", "\u00a0", "\u2003", "\x01", ";;", "&&", "(", ")", "{", "}", "<<", "'", '"', "`", "\\", "$(", "${", "((", "))", "[[", "]]", "!", "|&", ";;&",
        "fi", "done", "then", "esac", "do", "in", "a" * 3000, "\x7f", "\u202e"]
 
 
@@ -93,7 +93,7 @@ class Maker:
             return self.one(PLAIN)
         if r < 0.6:
             return self.one(FILES)
-        return self.one(self.one([SINGLE, DOUBLE, ESCAPE, ANSI]))
+        return self.one(self.one([SINGLE, SINGLE, DOUBLE, DOUBLE, ESCAPE, ANSI]))
 
     def substitution(self):
         self.budget -= 6
@@ -131,7 +131,7 @@ class Maker:
         if d < 0.4:
             return self.one([">", ">>", "2>", ">|", "&>", "&>>", "1>", "3>", "2>>", "1>>", "11>"]) + blank + f
         if d < 0.6:
-            return self.one(["<", "0<", "<>", "3<"]) + blank + f
+            return self.one(["<", "<", "<", "<", "0<", "<>", "3<", "<"]) + blank + f
         if d < 0.85:
             return self.one(["2>&1", ">&2", "1>&2", "2>&-", "<&-", "3>&1", ">&1", "2>&1 >out", "3<&0", ">&3-", "0<&0", "2>/dev/null", "&>/dev/null", ">/dev/null 2>&1", ">& out"])
         if d < 0.93:
@@ -163,8 +163,6 @@ class Maker:
             parts.append(self.redirect())
         n = self.name()
         parts += [n, self.words()]
-        if n == "[":
-            parts.append("]")
         for _ in range(self.one([0, 0, 0, 0, 1, 1, 2])):
             parts.insert(self.r.randint(1, len(parts)) if self.odds(0.3) else len(parts), self.redirect())
         return " ".join(p for p in parts if p)
@@ -268,7 +266,7 @@ class Maker:
         if r < 0.80 and self.x:
             return self.one(FUNCTIONS)
         if r < 0.84:
-            return self.one(["time ", "! ", "time -p ", "! ! ", "time ! ", "coproc "]) + self.command(d - 1)
+            return self.one(["time ", "! ", "! ", "time ", "time -p ", "! ! ", "time ! ", "coproc ", "coproc C "]) + self.command(d - 1)
         if r < 0.92:
             return self.compound(d)
         first = self.command(d - 1)

@@ -179,9 +179,16 @@ child(const char *line, const char *dir, const char *home, const char *builtins)
                    NULL};
     if (strcmp(builtins, "real") == 0)
         env[7] = NULL;
-    char *argv[] = {(char[]){"bash"}, (char[]){"--norc"}, (char[]){"--noprofile"}, (char[]){"-c"},
-                    (char *)script,   (char[]){"bash"},   (char *)line,            NULL};
-    int in = open("/dev/null", O_RDONLY), out = open("/log/out", O_WRONLY | O_CREAT | O_TRUNC, 0600),
+    char *argv[] = {(char[]){"bash"},
+                    (char[]){"--norc"},
+                    (char[]){"--noprofile"},
+                    (char[]){"-c"},
+                    (char *)script,
+                    (char[]){"bash"},
+                    (char *)line,
+                    NULL};
+    int in = open("/dev/null", O_RDONLY),
+        out = open("/log/out", O_WRONLY | O_CREAT | O_TRUNC, 0600),
         err = open("/log/err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (in < 0 || out < 0 || err < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
         _exit(126);

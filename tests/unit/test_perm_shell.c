@@ -182,6 +182,8 @@ FILE_TEST(wrappers)
 FILE_TEST(readers)
 FILE_TEST(git)
 FILE_TEST(editors)
+FILE_TEST(differential)
+FILE_TEST(tools)
 
 /* Every block of shell_hidden.txt runs touch somehow: it must be seen, or the whole must ask. */
 static bool
@@ -229,9 +231,11 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),    cmocka_unit_test(test_structure),
         cmocka_unit_test(test_redirect), cmocka_unit_test(test_env),
+        cmocka_unit_test(test_differential),
         cmocka_unit_test(test_builtins), cmocka_unit_test(test_wrappers),
         cmocka_unit_test(test_readers),  cmocka_unit_test(test_git),
-        cmocka_unit_test(test_editors),  cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_editors),  cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_hidden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
