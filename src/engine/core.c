@@ -11,6 +11,7 @@
 #include "engine/executor.h"
 #include "engine/executor_pool.h"
 #include "engine/permit.h"
+#include "engine/permit_sandbox.h"
 #include "engine/query_log.h"
 #include "engine/session_private.h"
 #include "engine/tasks.h"
@@ -88,6 +89,7 @@ copy_settled(struct core *c, const struct engine_config *cfg)
     c->original_cwd = xstrdup(cfg->cwd);
     c->cwd = xstrdup(cfg->cwd);
     c->cli_settings = xstrdup(cfg->cli_settings);
+    c->sandbox_want = xstrdup(cfg->sandbox);
     c->system_prompt = xstrdup(cfg->system_prompt);
     c->append_system_prompt = xstrdup(cfg->append_system_prompt);
     c->allowed_tools = strv_copy(cfg->allowed_tools);
@@ -130,6 +132,7 @@ core_init(struct core *c, const struct engine_config *cfg, struct queue *out, st
     fill_seams(c, cfg->seams);
     c->fallback_model = xstrdup(cfg->fallback_model);
     core_set_model(c, cfg->model && cfg->model[0] ? cfg->model : c->provider->name);
+    c->sandbox = permit_sandbox_new();
     c->permit = permit_new(c);
     c->pool = pool_new(wake);
     tasks_init(c);
@@ -146,6 +149,7 @@ core_release(struct core *c)
     judged_release(&c->judged);
     query_log_release(c);
     task_table_close(c->tasks);
+    permit_sandbox_free(c->sandbox);
     if (!all_back) {
         /* A worker is still out there with what its job borrowed; the program is about to end, so that stays. */
         c->files = NULL;
@@ -160,9 +164,9 @@ core_release(struct core *c)
     for (size_t i = 0; i < c->n_retired; i++)
         model_provider_free(c->retired[i]);
     free(c->retired);
-    char *strings[] = {c->root,         c->home,         c->config_dir,    c->data_dir,
-                       c->original_cwd, c->cli_settings, c->system_prompt, c->append_system_prompt,
-                       c->cwd,          c->model,        c->fallback_model};
+    char *strings[] = {c->root,         c->home,         c->config_dir,     c->data_dir,
+                       c->original_cwd, c->cli_settings, c->system_prompt,  c->append_system_prompt,
+                       c->cwd,          c->model,        c->fallback_model, c->sandbox_want};
     for (size_t i = 0; i < ARRAY_LEN(strings); i++)
         free(strings[i]);
     strv_free(c->allowed_tools);
@@ -307,6 +311,7 @@ core_set_mode(struct core *c, enum perm_mode mode)
     e->u.mode.mode = mode;
     core_emit(c, e);
     core_note_mode(c);
+    permit_mode_changed(c->permit);
 }
 
 void

@@ -25,6 +25,7 @@
 #include "tools/tool.h"
 
 struct permit;
+struct permit_sandbox;
 struct pool;
 struct executor;
 struct tool_logs;
@@ -53,6 +54,7 @@ struct core {
     struct model_provider *provider;
     struct store *store; /* borrowed; may be NULL */
     char *root, *home, *config_dir, *data_dir, *original_cwd;
+    char *sandbox_want; /* --sandbox; NULL: as the settings say */
     char *cli_settings, *system_prompt, *append_system_prompt;
     char **allowed_tools, **disallowed_tools, **add_dirs; /* NULL-terminated */
     char **child_env;
@@ -93,6 +95,7 @@ struct core {
     /* Services. */
     struct permit *permit;
     struct judged_list judged;
+    struct permit_sandbox *sandbox; /* engine/permit_sandbox.h */
     struct pool *pool;
     struct executor *executor;
     struct task_table *tasks; /* commands that run, in front and behind */

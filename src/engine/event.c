@@ -24,9 +24,9 @@ static const char *const kind_names[] = {
 };
 
 static const char *const tool_state_names[] = {
-    [TOOL_WAITING] = "waiting",     [TOOL_ASKING] = "asking", [TOOL_RUNNING] = "running",
-    [TOOL_DONE] = "done",           [TOOL_FAILED] = "failed", [TOOL_DENIED] = "denied",
-    [TOOL_CANCELLED] = "cancelled",
+    [TOOL_WAITING] = "waiting", [TOOL_ASKING] = "asking",       [TOOL_JUDGING] = "judging",
+    [TOOL_RUNNING] = "running", [TOOL_DONE] = "done",           [TOOL_FAILED] = "failed",
+    [TOOL_DENIED] = "denied",   [TOOL_CANCELLED] = "cancelled",
 };
 
 const char *

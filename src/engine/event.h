@@ -126,6 +126,7 @@ enum event_block { EVBLOCK_TEXT, EVBLOCK_THINKING, EVBLOCK_TOOL_USE };
 enum tool_state {
     TOOL_WAITING,
     TOOL_ASKING,
+    TOOL_JUDGING, /* the classifier is asked */
     TOOL_RUNNING,
     TOOL_DONE,
     TOOL_FAILED,

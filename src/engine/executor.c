@@ -102,6 +102,51 @@ collect(struct executor *x)
     return any;
 }
 
+static struct call *
+find_parked(struct executor *x, uint64_t ask_id)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (call_is_parked(&x->calls[i]) && x->calls[i].ask_id == ask_id)
+            return &x->calls[i];
+    return NULL;
+}
+
+typedef enum permit_verdict (*settle_fn)(struct permit *p, uint64_t ask_id,
+                                         const struct permit_call *call, struct buf *ret_reason);
+
+static void
+settle_parked(struct executor *x, uint64_t ask_id, settle_fn settle)
+{
+    struct call *c = find_parked(x, ask_id);
+    if (!c) {
+        permit_abort(x->core->permit, ask_id);
+        return;
+    }
+    struct permit_call pc = call_permit(x, c);
+    struct buf reason;
+    buf_init(&reason, BUF_MAX);
+    enum permit_verdict v = settle(x->core->permit, ask_id, &pc, &reason);
+    call_settle(x, c, v, buf_str(&reason), ask_id);
+    buf_release(&reason);
+}
+
+/* The classifier's verdicts that came, and asks that waited long enough. */
+static void
+settle_what_came(struct executor *x)
+{
+    uint64_t id;
+    while ((id = permit_next_judged(x->core->permit)) != 0)
+        settle_parked(x, id, permit_judged);
+    while ((id = permit_next_expired(x->core->permit)) != 0)
+        settle_parked(x, id, permit_expire);
+}
+
+int
+executor_timeout_ms(const struct executor *x)
+{
+    return permit_timeout_ms(x->core->permit);
+}
+
 /* What holds whom, gathered while the calls are walked in order. */
 struct holds {
     bool running;   /* something runs */
@@ -136,7 +181,7 @@ start_what_may(struct executor *x)
     }
     for (size_t i = 0; i < x->n; i++) {
         struct call *c = &x->calls[i];
-        if (c->state == TOOL_ASKING)
+        if (call_is_parked(c))
             h.parked = true;
         if (c->state != TOOL_WAITING)
             continue;
@@ -147,7 +192,7 @@ start_what_may(struct executor *x)
         any = true;
         h.running |= c->state == TOOL_RUNNING;
         h.exclusive |= c->state == TOOL_RUNNING && !safe;
-        h.parked |= c->state == TOOL_ASKING;
+        h.parked |= call_is_parked(c);
     }
     return any;
 }
@@ -158,9 +203,9 @@ drop_waiting(struct executor *x, const char *why)
 {
     for (size_t i = 0; i < x->n; i++) {
         struct call *c = &x->calls[i];
-        if (c->state == TOOL_ASKING)
+        if (call_is_parked(c))
             permit_abort(x->core->permit, c->ask_id);
-        if (c->state != TOOL_ASKING && c->state != TOOL_WAITING)
+        if (!call_is_parked(c) && c->state != TOOL_WAITING)
             continue;
         if (why)
             call_answer(x, c, TOOL_CANCELLED, "cancelled before it ran: %s", why);
@@ -173,6 +218,7 @@ void
 executor_pump(struct executor *x)
 {
     bool more = true;
+    settle_what_came(x);
     while (more) {
         more = collect(x);
         if (x->failed)
@@ -241,9 +287,9 @@ executor_abort(struct executor *x, enum cancel_reason reason)
     cancel_fire(x->batch, reason);
     for (size_t i = 0; i < x->n; i++) {
         struct call *c = &x->calls[i];
-        if (c->state == TOOL_ASKING)
+        if (call_is_parked(c))
             permit_abort(x->core->permit, c->ask_id);
-        if (c->state == TOOL_ASKING || c->state == TOOL_WAITING)
+        if (call_is_parked(c) || c->state == TOOL_WAITING)
             call_cancelled(x, c, reason);
     }
     wait_for_workers(x);
@@ -263,7 +309,7 @@ executor_discard(struct executor *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         struct call *c = &x->calls[i];
-        if (c->state == TOOL_ASKING)
+        if (call_is_parked(c))
             permit_abort(x->core->permit, c->ask_id);
         if (call_is_open(c))
             call_answer(x, c, TOOL_CANCELLED,
@@ -365,11 +411,8 @@ take_edit(struct executor *x, struct call *c, const char *edited)
 void
 executor_answer(struct executor *x, const struct op *op)
 {
-    struct call *c = NULL;
-    for (size_t i = 0; i < x->n && !c; i++)
-        if (x->calls[i].state == TOOL_ASKING && x->calls[i].ask_id == op->perm.ask_id)
-            c = &x->calls[i];
-    if (!c) {
+    struct call *c = find_parked(x, op->perm.ask_id);
+    if (!c || c->state != TOOL_ASKING) {
         core_notice(x->core, "that request is closed already; the answer changed nothing");
         return;
     }
@@ -395,7 +438,7 @@ executor_reconsider(struct executor *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         struct call *c = &x->calls[i];
-        if (c->state != TOOL_ASKING)
+        if (!call_is_parked(c))
             continue;
         struct permit_call pc = call_permit(x, c);
         struct buf reason;
@@ -430,7 +473,7 @@ executor_stop_call(struct executor *x, struct str id)
     if (!c || !call_is_open(c))
         return false;
     cancel_fire(c->cancel, CANCEL_STOP);
-    if (c->state == TOOL_ASKING)
+    if (call_is_parked(c))
         permit_abort(x->core->permit, c->ask_id);
     if (c->state != TOOL_RUNNING)
         call_cancelled(x, c, CANCEL_STOP);

@@ -29,8 +29,10 @@ void executor_begin(struct executor *x, struct cancel *turn, bool person);
 /* bad_input: the bytes were no JSON object. */
 void executor_add(struct executor *x, struct str id, struct str name, struct str input,
                   bool bad_input);
-/* Takes in finished calls and starts what may start. */
+/* Takes in finished calls and the classifier's verdicts, and starts what may start. */
 void executor_pump(struct executor *x);
+/* Until the next pump is due though nothing woke it: an ask has waited for afk.max_wait. -1: never. */
+int executor_timeout_ms(const struct executor *x);
 bool executor_done(const struct executor *x);
 size_t executor_len(const struct executor *x);
 bool executor_started(const struct executor *x); /* some call ran or was answered */

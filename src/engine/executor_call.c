@@ -8,8 +8,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/record.h"
+#include "engine/permit_sandbox.h"
 #include "engine/query_log.h"
 #include "engine/tasks.h"
+#include "perm/confinement.h"
 #include "perm/read_filter.h"
 
 #define SHOWN_MAX ((size_t)64 << 10)
@@ -17,7 +19,13 @@
 bool
 call_is_open(const struct call *c)
 {
-    return c->state == TOOL_WAITING || c->state == TOOL_ASKING || c->state == TOOL_RUNNING;
+    return c->state == TOOL_WAITING || call_is_parked(c) || c->state == TOOL_RUNNING;
+}
+
+bool
+call_is_parked(const struct call *c)
+{
+    return c->state == TOOL_ASKING || c->state == TOOL_JUDGING;
 }
 
 void
@@ -29,6 +37,7 @@ call_release(struct call *c)
     json_free(c->tree);
     cancel_free(c->cancel);
     cancel_free(c->background);
+    confinement_unref(c->confinement);
     tool_result_release(&c->result);
 }
 
@@ -350,6 +359,7 @@ make_job(struct executor *x, struct call *c)
         .spill_dir = own(j, 5, core->paths.spill),
         .child_env = (const char *const *)core->child_env,
         .files = core->files,
+        .confinement = confinement_ref(c->confinement),
         .cancel = cancel_ref(c->cancel),
         .background = cancel_ref(c->background),
         .tasks = core->tasks,
@@ -382,14 +392,21 @@ call_settle(struct executor *x, struct call *c, enum permit_verdict v, struct st
     switch (v) {
     case PERMIT_ALLOW:
         c->approved = true;
+        confinement_unref(c->confinement);
+        c->confinement = permit_take_confinement(x->core->permit);
         c->ask_id = 0;
-        if (c->state == TOOL_ASKING)
+        if (call_is_parked(c))
             c->state = TOOL_WAITING; /* it starts when its turn comes */
         break;
     case PERMIT_PARKED:
         c->ask_id = ask_id;
         if (c->state != TOOL_ASKING)
             set_state(x, c, TOOL_ASKING);
+        break;
+    case PERMIT_JUDGING:
+        c->ask_id = ask_id;
+        if (!call_is_parked(c)) /* one that a person is asked about stays so meanwhile */
+            set_state(x, c, TOOL_JUDGING);
         break;
     case PERMIT_DENY:
         call_answer(x, c, TOOL_DENIED, "%.*s", (int)reason.len, reason.ptr);

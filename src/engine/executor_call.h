@@ -17,8 +17,9 @@ struct call {
     bool yes;          /* a person was asked and said it */
     bool safe;         /* may overlap; valid for cwd generation safe_gen */
     uint64_t safe_gen; /* 0: not judged yet */
-    uint64_t ask_id;   /* while ASKING */
+    uint64_t ask_id;   /* while ASKING or JUDGING */
     struct cancel *cancel, *background;
+    struct confinement *confinement; /* approved for inside this sandbox; NULL: outside */
     struct job *job; /* while RUNNING; the pool's */
     struct tool_result result;
     bool ran;    /* it was handed to a worker */
@@ -37,7 +38,8 @@ struct executor {
     uint64_t cwd_gen; /* grows when the working folder changes */
 };
 
-bool call_is_open(const struct call *c); /* no result yet */
+bool call_is_open(const struct call *c);   /* no result yet */
+bool call_is_parked(const struct call *c); /* a person or the classifier is asked */
 /* Fills in a new call and emits its start; what can be answered at once is. */
 void call_open(struct executor *x, struct call *c, struct str id, struct str name, struct str input,
                bool bad_input);

@@ -1,60 +1,89 @@
 #pragma once
 /*
- * The classifier of auto (AFK) mode: one small model call of its own for a call that the chain asks about and a classifier may lift.
- * It is told the tool, the leaves and effects, paths, environment names, the folder, what the person said lately, the
- * rules and the history of decisions; never a tool result, a file's content or the model's own words, so that what was
- * read cannot argue. Its answer is strict JSON {"verdict","confidence","reason"}; everything else (an error, the time-out, junk, a
- * refusal, no model) is "no verdict", which asks.
+ * The classifier of auto (AFK) mode: a small model call of its own for a call that the chain asks about and a classifier may
+ * lift. What it is told is written by judge_prompt.h, what it answers is read by judge_answer.h; everything but a clear verdict (an
+ * error, the time-out, junk, a refusal, no model) is "no verdict", which asks.
  *
- * Engine thread only. At most one stream at a time, the others queue; judge_step moves on without waiting. The
- * verdicts of a session are kept by a digest of tool, effects and folder until the mode changes.
+ * The functions are the engine thread's. The requests run on threads of the judge's own (a few, made when needed, so that several calls of
+ * a batch are judged side by side and the main stream is never held up); one that is done signals the engine's waker. Each
+ * request is bound to a token: dropping it closes the connection. The providers must outlive the judge.
  *
- *     judge_start(j, ticket, &question) .. judge_fd / judge_step in the engine's wait .. judge_take(j, &answer)
+ * Verdicts are kept by the whole text of the question but its history, so that what the person says, another folder, other rules or another call make
+ * it a new question. After three blocks in a row, or twenty in all, the judge is off until judge_reset: a person answered.
+ *
+ *     if (judge_start(j, &q, &answer)) apply(&answer); else wait for the waker; while (judge_take(j, &answer)) apply(&answer);
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/verdict.h"
+#include "model/stream.h"
 
-struct core;
+struct waker;
+struct cancel;
 struct judge;
+struct model_provider;
 
-struct judge_question { /* borrowed for the call */
-    const char *tool;
-    struct str input;                /* what the call is, bounded by the asker */
-    const struct decision *decision; /* the chain's, with its findings */
-    const char *effects;             /* lines: "write /p/a", "run make", "network example.org" */
-};
+#define JUDGE_ROW_MAX 3    /* blocks in a row */
+#define JUDGE_TOTAL_MAX 20 /* ... and in all */
+
+/* X(id, what it is called in logs) */
+#define JUDGE_HOWS(X)                                                                              \
+    X(JUDGE_VERDICT, "verdict")                                                                    \
+    X(JUDGE_CACHED, "cached")                                                                      \
+    X(JUDGE_TIMEOUT, "timeout")                                                                    \
+    X(JUDGE_ERROR, "error")                                                                        \
+    X(JUDGE_JUNK, "junk")                                                                          \
+    X(JUDGE_REFUSED, "refused")                                                                    \
+    X(JUDGE_NO_MODEL, "no model")                                                                  \
+    X(JUDGE_TOO_LONG, "too long")                                                                  \
+    X(JUDGE_OFF, "off")
 enum judge_how {
-    JUDGE_VERDICT,
-    JUDGE_CACHED,
-    JUDGE_TIMEOUT,
-    JUDGE_ERROR,
-    JUDGE_JUNK,
-    JUDGE_NO_MODEL,
-    JUDGE_OFF
+#define X(id, name) id,
+    JUDGE_HOWS(X)
+#undef X
 };
+const char *judge_how_name(enum judge_how h);
+
 struct judge_answer {
     uint64_t ticket;
     enum judge_how how;
     char verdict[8];   /* "allow", "block", "ask"; "" where there is none */
     double confidence; /* 0..1 */
-    char reason[400];  /* for people; control bytes made visible */
+    char reason
+        [400]; /* for people: the classifier's words, or why there is no verdict; fit to be shown */
     int64_t took_ms;
+    /* What it cost; model "" when nothing was asked. */
+    char model[96];
+    struct usage usage;
 };
 
-struct judge *judge_new(struct core *c);
-void judge_free(struct judge *j);
-/* True: answered at once (cache, no model, switched off after denials), in *ret. False: it is on its way. */
-bool judge_start(struct judge *j, uint64_t ticket, const struct judge_question *q,
-                 struct judge_answer *ret);
-/* Milliseconds until judge_step has something to do (0: now, -1: nothing waits). */
-int judge_timeout_ms(const struct judge *j);
-/* Moves the stream on for at most wait_ms; wakes on wake_fd. */
-void judge_step(struct judge *j, int wake_fd, int wait_ms);
+struct judge_question { /* borrowed for the call */
+    uint64_t ticket;    /* the caller's, not 0 */
+    struct str key;     /* what a verdict is kept by */
+    struct str text;    /* what is sent; "": too long to be sent whole */
+    struct model_provider *provider;
+    const char *model;        /* NULL: there is none that could judge */
+    const char *second_model; /* where the server does not have the first (404); NULL */
+    const char *session_id;
+    int timeout_ms;
+};
+
+struct judge *judge_new(struct waker *wake, struct cancel *session);
+void judge_free(struct judge *j); /* gives up what runs and joins; NULL is fine */
+/* True: answered at once (kept, no model, too long, switched off), in *ret. False: it is on its way. */
+bool judge_start(struct judge *j, const struct judge_question *q, struct judge_answer *ret);
+/* The next answer that came; false: none. One that was dropped comes with the ticket 0, for what it cost. */
 bool judge_take(struct judge *j, struct judge_answer *ret);
-/* The call is given up, or the mode changed: its pending verdict is dropped. */
+/* The call is given up: its pending verdict is dropped. An unknown ticket is fine. */
 void judge_drop(struct judge *j, uint64_t ticket);
-void judge_mode_changed(struct judge *j);
+/* Every pending verdict and all that were kept: the mode changed, another session began. */
+void judge_forget(struct judge *j);
+
+/* A verdict was acted on; true: that was the block that switches the judge off. */
+bool judge_note(struct judge *j, bool blocked);
+bool judge_is_off(const struct judge *j);
+void judge_reset(struct judge *j); /* a person answered, or chose the mode anew */
+/* Blocks in a row and in all since the last reset. */
+void judge_counts(const struct judge *j, int *ret_row, int *ret_total);

@@ -37,7 +37,8 @@ pump_stream(struct loop *l, struct round *r, struct model_stream *s, struct err 
     struct core *c = l->core;
     for (;;) {
         struct delta d = {0};
-        enum model_step step = model_stream_next(s, c->wake->fd, -1, &d, err);
+        enum model_step step =
+            model_stream_next(s, c->wake->fd, executor_timeout_ms(c->executor), &d, err);
         if (step == MODEL_DELTA)
             loop_take_delta(l, r, &d);
         if (step == MODEL_DONE) {

@@ -72,6 +72,7 @@ emit_steers(struct engine *e, const struct message *m)
 {
     for (size_t i = 0; i < e->n_steer; i++) {
         core_emit_user(&e->core, m, e->steer[i], false);
+        permit_hear(e->core.permit, e->steer[i]);
         free(e->steer[i]);
     }
     e->n_steer = 0;
@@ -115,7 +116,7 @@ wait_for_tools(struct loop *l)
     executor_pump(c->executor);
     while (!executor_done(c->executor)) {
         if (cancel_fired(l->turn) == CANCEL_NONE)
-            waker_wait(c->wake, -1);
+            waker_wait(c->wake, executor_timeout_ms(c->executor));
         if (!loop_attend(l)) {
             executor_abort(c->executor, cancel_fired(l->turn));
             return;

@@ -6,7 +6,9 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/repo.h"
+#include "engine/permit_afk.h"
 #include "engine/permit_private.h"
+#include "engine/permit_sandbox.h"
 
 #define LOCAL_SETTINGS ".yare/settings.local.json"
 
@@ -17,6 +19,7 @@ permit_new(struct core *c)
     p->core = c;
     permit_settings_init(&p->settings);
     buf_init(&p->denials, DENIALS_MAX);
+    p->afk = afk_new(c);
     return p;
 }
 
@@ -30,6 +33,7 @@ ask_free(struct ask *a)
     free(a->what);
     free(a->input);
     free(a->cwd);
+    free(a->question);
     for (size_t i = 0; i < a->n_rules; i++)
         free(a->rules[i]);
     free(a);
@@ -45,6 +49,8 @@ permit_free(struct permit *p)
         p->asks = a->next;
         ask_free(a);
     }
+    afk_free(p->afk);
+    denials_clear(&p->refused);
     permit_settings_release(&p->settings);
     buf_release(&p->denials);
     free(p);
@@ -72,14 +78,8 @@ permit_config(struct permit *p)
 
 /* ---- the chain's request ---- */
 
-struct request {
-    struct perm_request req;
-    const char *dirs[64];
-    const char *read_roots[1];
-};
-
-static void
-build_request(struct permit *p, const struct permit_call *call, struct request *r)
+void
+permit_build_request(struct permit *p, const struct permit_call *call, struct permit_request *r)
 {
     const struct core *c = p->core;
     memset(r, 0, sizeof *r);
@@ -112,17 +112,19 @@ build_request(struct permit *p, const struct permit_call *call, struct request *
     };
 }
 
-static void
-check(struct permit *p, const struct permit_call *call, struct decision *ret)
+void
+permit_check(struct permit *p, const struct permit_call *call, struct decision *ret)
 {
-    struct request r;
+    struct permit_request r;
     permit_settings_refresh(&p->settings, p->core);
-    build_request(p, call, &r);
+    permit_build_request(p, call, &r);
+    permit_sandbox_request(p, call, &r.req);
     p->core->seams.perm_check(&r.req, ret);
     /* What was decided is acted on; a chain that said nothing asks. */
     if (ret->verdict == VERDICT_NONE)
         ret->verdict = VERDICT_ASK;
-    if (ret->verdict == VERDICT_ASK && !r.req.interactive) {
+    permit_sandbox_judge(p, call, ret);
+    if (ret->verdict == VERDICT_ASK && !r.req.interactive && !perm_chain_classifier_may(ret)) {
         decision_add(ret, "mode", VERDICT_DENY, NULL, NULL,
                      "it needs an approval and nobody is here to answer");
         ret->verdict = VERDICT_DENY;
@@ -132,16 +134,16 @@ check(struct permit *p, const struct permit_call *call, struct decision *ret)
 bool
 permit_is_read_only(struct permit *p, const struct permit_call *call)
 {
-    struct request r;
+    struct permit_request r;
     permit_settings_refresh(&p->settings, p->core);
-    build_request(p, call, &r);
+    permit_build_request(p, call, &r);
     return p->core->seams.bash_read_only(&r.req);
 }
 
 /* ---- asks ---- */
 
-static struct ask *
-find_ask(struct permit *p, uint64_t id)
+struct ask *
+permit_find_ask(struct permit *p, uint64_t id)
 {
     struct ask *a = p->asks;
     while (a && a->id != id)
@@ -174,8 +176,8 @@ offer_rules(struct permit *p, const struct permit_call *call, struct ask *a, str
     if (!c->trusted) {
         why = "this folder is not trusted, its saved rules would not count";
     } else {
-        struct request r;
-        build_request(p, call, &r);
+        struct permit_request r;
+        permit_build_request(p, call, &r);
         a->n_rules = c->seams.perm_suggest(&r.req, a->rules, &why);
     }
     e->u.ask.rules = xcalloc(ARRAY_LEN(a->rules), sizeof *e->u.ask.rules);
@@ -215,8 +217,8 @@ fill_preview(struct permit *p, const struct permit_call *call, struct event *e)
     buf_release(&b);
 }
 
-static uint64_t
-park(struct permit *p, const struct permit_call *call, const struct decision *d)
+static struct ask *
+make_ask(struct permit *p, const struct permit_call *call)
 {
     struct ask *a = xcalloc(1, sizeof *a);
     a->id = ++p->last_id;
@@ -226,6 +228,14 @@ park(struct permit *p, const struct permit_call *call, const struct decision *d)
     a->input = str_dup(call->raw);
     a->cwd = xstrdup(p->core->cwd);
     a->since_ms = clock_mono_ms();
+    a->next = p->asks;
+    p->asks = a;
+    return a;
+}
+
+static void
+show(struct permit *p, const struct permit_call *call, struct ask *a, const struct decision *d)
+{
     struct event *e = event_new(EV_PERM_ASK);
     e->u.ask.id = a->id;
     e->u.ask.tool_use_id = xstrdup(call->id);
@@ -239,11 +249,10 @@ park(struct permit *p, const struct permit_call *call, const struct decision *d)
     fill_preview(p, call, e);
     decision_copy(&e->u.ask.decision, d);
     offer_rules(p, call, a, e);
-    a->next = p->asks;
-    p->asks = a;
-    uint64_t id = a->id;
+    if (!a->shown) /* from now on a person waits for it */
+        a->since_ms = clock_mono_ms();
+    a->shown = true;
     core_emit(p->core, e);
-    return id;
 }
 
 /* ---- judging ---- */
@@ -263,7 +272,53 @@ deny(struct permit *p, const struct permit_call *call, const struct decision *d,
 {
     permit_add_denial(p, call);
     permit_emit_decided(p, call, ask_id, d, who, false, waited_ms);
+    permit_note_refusal(p, call, d, who);
     return PERMIT_DENY;
+}
+
+enum permit_verdict
+permit_settle(struct permit *p, const struct permit_call *call, const struct decision *d,
+              const char *who, struct ask *a, struct buf *ret_reason, uint64_t *ret_ask)
+{
+    uint64_t shown = a && a->shown ? a->id : 0;
+    int64_t waited = shown ? clock_mono_ms() - a->since_ms : 0;
+    enum permit_verdict v = PERMIT_ALLOW;
+    if (d->verdict == VERDICT_DENY) {
+        permit_add_reasons(d, ret_reason);
+        v = deny(p, call, d, shown, who, waited);
+    } else if (d->verdict == VERDICT_ALLOW || call->person) {
+        /* A person who types a command has decided; only deny rules stand above that. */
+        permit_emit_decided(p, call, shown, d, call->person ? "person" : who, true, waited);
+    } else {
+        a = a ? a : make_ask(p, call);
+        show(p, call, a, d);
+        *ret_ask = a->id;
+        return PERMIT_PARKED;
+    }
+    if (a)
+        remove_ask(p, a);
+    return v;
+}
+
+enum permit_verdict
+permit_act_on_answer(struct permit *p, const struct permit_call *call, struct decision *d,
+                     struct ask *a, const struct judge_answer *answer, struct buf *ret_reason,
+                     uint64_t *ret_ask)
+{
+    bool own = afk_apply(p, d, answer);
+    return permit_settle(p, call, d, own ? "classifier" : "chain", a, ret_reason, ret_ask);
+}
+
+enum permit_verdict
+permit_consult(struct permit *p, const struct permit_call *call, struct decision *d, struct ask *a,
+               struct buf *ret_reason, uint64_t *ret_ask)
+{
+    struct judge_answer answer;
+    a = a ? a : make_ask(p, call);
+    *ret_ask = a->id;
+    if (!afk_ask(p, a, call, d, &answer))
+        return PERMIT_JUDGING;
+    return permit_act_on_answer(p, call, d, a, &answer, ret_reason, ret_ask);
 }
 
 enum permit_verdict
@@ -272,20 +327,15 @@ permit_judge(struct permit *p, const struct permit_call *call, struct buf *ret_r
 {
     struct decision d;
     enum permit_verdict v;
-    check(p, call, &d);
-    if (d.verdict == VERDICT_DENY) {
-        permit_add_reasons(&d, ret_reason);
-        v = deny(p, call, &d, 0, "chain", 0);
-    } else if (d.verdict == VERDICT_ALLOW || call->person) {
-        /* A person who types a command has decided; only deny rules stand above that. */
-        permit_emit_decided(p, call, 0, &d, call->person ? "person" : "chain", true, 0);
-        v = PERMIT_ALLOW;
-    } else if (would_fail(p, call, ret_reason)) {
+    permit_check(p, call, &d);
+    if (permit_is_stopped(p, call, &d) || d.verdict != VERDICT_ASK || call->person)
+        v = permit_settle(p, call, &d, "chain", NULL, ret_reason, ret_ask);
+    else if (would_fail(p, call, ret_reason))
         v = PERMIT_FAIL;
-    } else {
-        *ret_ask = park(p, call, &d);
-        v = PERMIT_PARKED;
-    }
+    else if (perm_chain_classifier_may(&d))
+        v = permit_consult(p, call, &d, NULL, ret_reason, ret_ask);
+    else
+        v = permit_settle(p, call, &d, "chain", NULL, ret_reason, ret_ask);
     decision_release(&d);
     return v;
 }
@@ -294,7 +344,7 @@ permit_judge(struct permit *p, const struct permit_call *call, struct buf *ret_r
 static bool
 rules_cover(struct permit *p, const struct permit_call *call, const struct ask *a, const char *file)
 {
-    struct request r;
+    struct permit_request r;
     struct decision d;
     struct perm_rules with;
     perm_rules_init(&with);
@@ -304,7 +354,7 @@ rules_cover(struct permit *p, const struct permit_call *call, const struct ask *
                        now->rules[i].claude, now->rules[i].file, now->rules[i].line);
     for (size_t i = 0; i < a->n_rules; i++)
         perm_rules_add(&with, VERDICT_ALLOW, a->rules[i], SCOPE_LOCAL, false, file, 0);
-    build_request(p, call, &r);
+    permit_build_request(p, call, &r);
     r.req.rules = &with;
     p->core->seams.perm_check(&r.req, &d);
     bool covered = d.verdict == VERDICT_ALLOW;
@@ -383,7 +433,9 @@ say_yes(struct permit *p, const struct op *op, struct ask *a, const struct permi
         permit_emit_decided(p, call, a->id, d, "person", false, waited);
         if (!edited) /* who changed a call sees it come back */
             core_notice(p->core, "the working folder changed since it was asked: asking again");
-        *ret_ask = park(p, call, d);
+        struct ask *anew = make_ask(p, call);
+        show(p, call, anew, d);
+        *ret_ask = anew->id;
         return PERMIT_PARKED;
     }
     if (op->perm.answer == PERM_ANSWER_ALWAYS && is_as_shown(p, a, call))
@@ -396,14 +448,18 @@ enum permit_verdict
 permit_answer(struct permit *p, const struct op *op, const struct permit_call *call, bool edited,
               struct buf *ret_reason, uint64_t *ret_ask)
 {
-    struct ask *a = find_ask(p, op->perm.ask_id);
+    struct ask *a = permit_find_ask(p, op->perm.ask_id);
     if (!a)
         return permit_judge(p, call, ret_reason, ret_ask);
     struct decision d;
     enum permit_verdict v;
-    check(p, call, &d);
+    afk_drop(p->afk, a->judging ? a->id : 0);
+    afk_person_answered(p->afk);
+    permit_check(p, call, &d);
     if (op->perm.answer == PERM_ANSWER_NO) {
         say_no(op, ret_reason);
+        if (op->perm.reason)
+            afk_hear(p->afk, op->perm.reason);
         v = deny(p, call, &d, a->id, "person", clock_mono_ms() - a->since_ms);
     } else {
         v = say_yes(p, op, a, call, &d, edited, ret_reason, ret_ask);
@@ -417,22 +473,18 @@ enum permit_verdict
 permit_reconsider(struct permit *p, uint64_t ask_id, const struct permit_call *call,
                   struct buf *ret_reason)
 {
-    struct ask *a = find_ask(p, ask_id);
+    struct ask *a = permit_find_ask(p, ask_id);
     if (!a)
         return PERMIT_PARKED;
     struct decision d;
     enum permit_verdict v = PERMIT_PARKED;
-    int64_t waited = clock_mono_ms() - a->since_ms;
-    check(p, call, &d);
-    if (d.verdict == VERDICT_DENY) {
-        permit_add_reasons(&d, ret_reason);
-        v = deny(p, call, &d, a->id, "chain", waited);
-    } else if (d.verdict == VERDICT_ALLOW) {
-        permit_emit_decided(p, call, a->id, &d, "chain", true, waited);
-        v = PERMIT_ALLOW;
-    }
-    if (v != PERMIT_PARKED)
-        remove_ask(p, a);
+    afk_drop(p->afk, a->judging ? a->id : 0);
+    a->judging = false;
+    permit_check(p, call, &d);
+    if (perm_chain_classifier_may(&d))
+        v = permit_consult(p, call, &d, a, ret_reason, &ask_id);
+    else if (d.verdict != VERDICT_ASK || !a->shown)
+        v = permit_settle(p, call, &d, "chain", a, ret_reason, &ask_id);
     decision_release(&d);
     return v;
 }
@@ -440,9 +492,14 @@ permit_reconsider(struct permit *p, uint64_t ask_id, const struct permit_call *c
 void
 permit_abort(struct permit *p, uint64_t ask_id)
 {
-    struct ask *a = find_ask(p, ask_id);
+    struct ask *a = permit_find_ask(p, ask_id);
     if (!a)
         return;
+    afk_drop(p->afk, a->judging ? a->id : 0);
+    if (!a->shown) { /* nobody was asked yet */
+        remove_ask(p, a);
+        return;
+    }
     struct event *e = event_new(EV_PERM_DECIDED);
     e->u.decided.ask_id = a->id;
     e->u.decided.tool_use_id = xstrdup(a->tool_use_id);

@@ -27,7 +27,13 @@ struct permit_call { /* borrowed for the call */
     struct str raw; /* the input's bytes: what runs, and what an approval is bound to */
     bool person;    /* typed by the person ("!cmd"): only deny rules hold */
 };
-enum permit_verdict { PERMIT_ALLOW, PERMIT_PARKED, PERMIT_DENY, PERMIT_FAIL };
+enum permit_verdict {
+    PERMIT_ALLOW,
+    PERMIT_PARKED,  /* a person is asked */
+    PERMIT_JUDGING, /* the classifier is; permit_next_judged tells when it has answered */
+    PERMIT_DENY,
+    PERMIT_FAIL
+};
 
 struct permit *permit_new(struct core *c);
 void permit_free(struct permit *p);
@@ -37,7 +43,8 @@ const struct perm_rules *permit_rules(struct permit *p);
 /* As it is on disk now; borrowed until the next call. */
 const struct config *permit_config(struct permit *p);
 
-/* DENY and FAIL (the tool's precheck) fill ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask. */
+/* DENY and FAIL (the tool's precheck) fill ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask; JUDGING fills
+ * ret_ask with the id that such an ask would have. */
 enum permit_verdict permit_judge(struct permit *p, const struct permit_call *call,
                                  struct buf *ret_reason, uint64_t *ret_ask);
 /* The person's answer to ask `op->perm.ask_id`; `call` holds the input that would run (an edited one already in it, then
@@ -45,9 +52,25 @@ enum permit_verdict permit_judge(struct permit *p, const struct permit_call *cal
 enum permit_verdict permit_answer(struct permit *p, const struct op *op,
                                   const struct permit_call *call, bool edited,
                                   struct buf *ret_reason, uint64_t *ret_ask);
-/* The mode or the rules changed while a call waits: judged again. PARKED keeps the same ask. */
+/* The mode or the rules changed while a call waits: judged again, a verdict that is on its way is dropped. PARKED and JUDGING keep the same
+ * ask. */
 enum permit_verdict permit_reconsider(struct permit *p, uint64_t ask_id,
                                       const struct permit_call *call, struct buf *ret_reason);
+/* The id of an ask whose verdict came, 0: none; then permit_judged settles it. */
+uint64_t permit_next_judged(struct permit *p);
+enum permit_verdict permit_judged(struct permit *p, uint64_t ask_id, const struct permit_call *call,
+                                  struct buf *ret_reason);
+/* Asks that waited for afk.max_wait in auto mode: milliseconds until the next one has (-1: none waits for that), the id of one that has
+ * (0: none), and its end. */
+int permit_timeout_ms(struct permit *p);
+uint64_t permit_next_expired(struct permit *p);
+enum permit_verdict permit_expire(struct permit *p, uint64_t ask_id, const struct permit_call *call,
+                                  struct buf *ret_reason);
+/* What the person typed: the classifier is told. */
+void permit_hear(struct permit *p, const char *text);
+/* The mode is another one, or was chosen anew: pending verdicts are dropped; permit_reconsider judges anew. */
+void permit_mode_changed(struct permit *p);
+void permit_new_session(struct permit *p);
 /* The call will not run: its ask is closed. */
 void permit_abort(struct permit *p, uint64_t ask_id);
 /* May a shell command overlap with other calls? */

@@ -1,7 +1,9 @@
 #pragma once
-/* The inside of permit.h, for permit.c and permit_report.c alone. */
+/* The inside of permit.h, for permit*.c alone. */
 #include "engine/audit.h"
 #include "engine/core.h"
+#include "engine/denials.h"
+#include "engine/judge.h"
 #include "engine/permit.h"
 #include "engine/permit_settings.h"
 #include "perm/chain.h"
@@ -9,9 +11,15 @@
 
 #define DENIALS_MAX ((size_t)256 << 10)
 
-/* A call that waits for a person. The approval is bound to what was shown: tool, input bytes, folder. */
+struct afk;
+
+/* A call that waits for a person, or first for the classifier. The approval is bound to what was shown: tool, input bytes, folder. */
 struct ask {
     uint64_t id;
+    bool judging;               /* a verdict is on its way */
+    char *question;             /* ... to this (afk_still_asks) */
+    struct judge_answer answer; /* the one that came */
+    bool shown;                 /* EV_PERM_ASK went out */
     char *tool_use_id, *tool, *what, *input, *cwd;
     char *rules[5];
     size_t n_rules;
@@ -26,7 +34,43 @@ struct permit {
     uint64_t last_id;
     struct buf denials; /* JSON objects, comma-separated */
     bool audit_failed;
+    struct afk *afk;        /* permit_afk.h */
+    struct denials refused; /* in this turn */
 };
+
+/* The chain's request for a call, which must outlive it. permit.c */
+struct permit_request {
+    struct perm_request req;
+    const char *dirs[64];
+    const char *read_roots[1];
+};
+void permit_build_request(struct permit *p, const struct permit_call *call,
+                          struct permit_request *r);
+
+struct ask *permit_find_ask(struct permit *p, uint64_t id);
+/* The chain's decision, with the settings as they are now; never VERDICT_NONE. An ask that nobody can answer is a denial, unless the
+ * classifier may decide it. */
+void permit_check(struct permit *p, const struct permit_call *call, struct decision *ret);
+/* Acts on what was decided; `a` (NULL: none yet) ends with it, or stays as the ask that is shown. */
+enum permit_verdict permit_settle(struct permit *p, const struct permit_call *call,
+                                  const struct decision *d, const char *who, struct ask *a,
+                                  struct buf *ret_reason, uint64_t *ret_ask);
+/* Puts it before the classifier. JUDGING: its verdict is on the way. */
+enum permit_verdict permit_consult(struct permit *p, const struct permit_call *call,
+                                   struct decision *d, struct ask *a, struct buf *ret_reason,
+                                   uint64_t *ret_ask);
+enum permit_verdict permit_act_on_answer(struct permit *p, const struct permit_call *call,
+                                         struct decision *d, struct ask *a,
+                                         const struct judge_answer *answer, struct buf *ret_reason,
+                                         uint64_t *ret_ask);
+/* permit_away.c: a call for the history that the classifier is told; yours. */
+char *permit_told_what(const struct permit *p, const struct permit_call *call);
+
+/* permit_denials.c: calls of this kind were refused too often in this turn: d becomes a denial that says so. */
+bool permit_is_stopped(struct permit *p, const struct permit_call *call, struct decision *d);
+/* A call was refused. who: "person", "classifier", "chain"; others do not count. */
+void permit_note_refusal(struct permit *p, const struct permit_call *call, const struct decision *d,
+                         const char *who);
 
 /* Why not, in words for the model. */
 void permit_add_reasons(const struct decision *d, struct buf *out);

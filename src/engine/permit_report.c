@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/permit_afk.h"
 #include "engine/permit_private.h"
+#include "engine/permit_sandbox.h"
 
 /* ---- words and records ---- */
 
@@ -86,11 +88,18 @@ permit_emit_decided(struct permit *p, const struct permit_call *call, uint64_t a
     e->u.decided.what = tool_describe(call->tool, call->input, p->core->cwd);
     decision_copy(&e->u.decided.decision, d);
     if (allowed)
+        permit_sandbox_settle(p, call, &e->u.decided.decision);
+    if (allowed)
         judged_note(&p->core->judged, call->id, d);
     e->u.decided.who = xstrdup(who);
     e->u.decided.allowed = allowed;
     e->u.decided.waited_ms = waited_ms;
-    audit(p, call, d, e->u.decided.what, who, allowed, waited_ms);
+    audit(p, call, &e->u.decided.decision, e->u.decided.what, who, allowed, waited_ms);
+    if (!call->person && (ask_id || !allowed || strcmp(who, "classifier") == 0)) {
+        char *told = permit_told_what(p, call);
+        afk_note_past(p->afk, call->tool->name, told, who, allowed);
+        free(told);
+    }
     core_emit(p->core, e);
 }
 
@@ -100,6 +109,7 @@ void
 permit_begin_submit(struct permit *p)
 {
     buf_clear(&p->denials);
+    denials_clear(&p->refused);
 }
 
 void
@@ -188,5 +198,6 @@ permit_write_rules(struct permit *p, struct buf *out)
     for (size_t i = 0; i < n; i++)
         write_problem(&w, &cp[i]);
     jw_end(&w);
+    permit_sandbox_write(p, &w);
     jw_end(&w);
 }

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "engine/permit.h"
 #include "engine/session_private.h"
 #include "engine/validator.h"
 
@@ -57,6 +58,7 @@ begin_session(struct core *c, const char *id)
     memset(&c->usage, 0, sizeof c->usage);
     name_session(c, id);
     session_passport_begin(c);
+    permit_new_session(c->permit);
 }
 
 void

@@ -363,12 +363,14 @@ submit_run(struct engine *e, struct work *take_w)
     state_begin_submit(&c->state);
     permit_begin_submit(c->permit);
     c->usage.submit = (struct usage){0};
-    if (take_w->kind == WORK_PROMPT)
+    if (take_w->kind == WORK_PROMPT) {
+        permit_hear(c->permit, take_w->text);
         run_prompt(e, take_w->text, turn, &r);
-    else if (take_w->kind == WORK_SHELL)
+    } else if (take_w->kind == WORK_SHELL) {
         text = run_shell(e, take_w->text, turn, &r);
-    else
+    } else {
         command_run(e, take_w->text);
+    }
     if (take_w->kind == WORK_PROMPT)
         text = final_text(c);
     engine_end_turn(e);

@@ -68,7 +68,8 @@ app_activity_follow(struct app *a)
 static bool
 is_running(const struct activity *at)
 {
-    return at->state == TOOL_RUNNING || at->state == TOOL_WAITING || at->state == TOOL_ASKING;
+    return at->state == TOOL_RUNNING || at->state == TOOL_WAITING || at->state == TOOL_ASKING ||
+           at->state == TOOL_JUDGING;
 }
 
 static void

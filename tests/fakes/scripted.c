@@ -17,20 +17,27 @@ struct step {
     int gate;
     struct err err;
 };
+enum who { WHO_MAIN, WHO_JUDGE, WHO_COUNT };
 struct reply {
     struct step *steps;
     size_t n, cap;
     int next_index;
+    enum who who;
+};
+/* What was asked by one of them. */
+struct asked {
+    struct scripted_request **list;
+    size_t n, cap;
+    size_t used; /* replies that were looked at */
 };
 
 struct scripted {
     struct model_provider provider;
     struct reply *replies;
-    size_t n, cap, used;
+    size_t n, cap;
     int gates[GATES];
-    pthread_mutex_t lock; /* guards the requests */
-    struct scripted_request **asked;
-    size_t n_asked, cap_asked;
+    pthread_mutex_t lock; /* guards asked */
+    struct asked asked[WHO_COUNT];
 };
 
 struct scripted_stream {
@@ -67,12 +74,33 @@ add_delta(struct scripted *s, enum delta_kind kind, int index, enum block_kind b
     st->delta.text = str_from(st->text);
 }
 
+static void
+begin_reply(struct scripted *s, enum who who)
+{
+    ARRAY_GROW(s->replies, s->n, s->cap);
+    memset(&s->replies[s->n], 0, sizeof *s->replies);
+    s->replies[s->n++].who = who;
+    add_delta(s, DELTA_MESSAGE_START, 0, BLOCK_TEXT, "msg_1", "scripted", NULL, 0);
+}
+
 void
 scripted_reply(struct scripted *s)
 {
-    ARRAY_GROW(s->replies, s->n, s->cap);
-    memset(&s->replies[s->n++], 0, sizeof *s->replies);
-    add_delta(s, DELTA_MESSAGE_START, 0, BLOCK_TEXT, "msg_1", "scripted", NULL, 0);
+    begin_reply(s, WHO_MAIN);
+}
+
+void
+scripted_judge_reply(struct scripted *s)
+{
+    begin_reply(s, WHO_JUDGE);
+}
+
+void
+scripted_judge_says(struct scripted *s, const char *text)
+{
+    scripted_judge_reply(s);
+    scripted_text(s, text);
+    scripted_end(s, STOP_END_TURN);
 }
 
 static int
@@ -216,7 +244,16 @@ stream_free(struct model_stream *base)
 
 static const struct model_stream_ops ops = {stream_next, stream_free};
 
-static void
+static enum who
+who_asks(const struct model_request *req)
+{
+    const struct str mark = STR("You are the permission classifier");
+    return req->n_system == 1 && !req->tools.len && str_contains(req->system[0], mark) ? WHO_JUDGE
+                                                                                       : WHO_MAIN;
+}
+
+/* The next reply for whoever asks; NULL: there is none left. */
+static struct reply *
 keep_request(struct scripted *s, const struct model_request *req)
 {
     struct scripted_request *r = xcalloc(1, sizeof *r);
@@ -234,23 +271,28 @@ keep_request(struct scripted *s, const struct model_request *req)
     r->max_tokens = req->max_tokens;
     memcpy(r->message_break, req->message_break, sizeof r->message_break);
     memcpy(r->system_break, req->system_break, sizeof r->system_break);
+    enum who who = who_asks(req);
+    struct asked *a = &s->asked[who];
     pthread_mutex_lock(&s->lock);
-    ARRAY_GROW(s->asked, s->n_asked, s->cap_asked);
-    s->asked[s->n_asked++] = r;
+    ARRAY_GROW(a->list, a->n, a->cap);
+    a->list[a->n++] = r;
+    while (a->used < s->n && s->replies[a->used].who != who)
+        a->used++;
+    struct reply *reply = a->used < s->n ? &s->replies[a->used++] : NULL;
     pthread_mutex_unlock(&s->lock);
+    return reply;
 }
 
 static struct model_stream *
 provider_start(void *self, const struct model_request *req, struct err *err)
 {
     struct scripted *s = self;
-    keep_request(s, req);
-    if (s->used == s->n) {
+    struct reply *r = keep_request(s, req);
+    if (!r) {
         err_set(err, ERR_HTTP, "the script has no more replies");
         err->http = 400;
         return NULL;
     }
-    struct reply *r = &s->replies[s->used++];
     if (r->steps[0].kind == STEP_FAIL_START) {
         *err = r->steps[0].err;
         return NULL;
@@ -287,22 +329,46 @@ scripted_provider(struct scripted *s)
     return &s->provider;
 }
 
+static size_t
+count(struct scripted *s, enum who who)
+{
+    pthread_mutex_lock(&s->lock);
+    size_t n = s->asked[who].n;
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}
+
+static const struct scripted_request *
+get(struct scripted *s, enum who who, size_t i)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct scripted_request *r = i < s->asked[who].n ? s->asked[who].list[i] : NULL;
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
 size_t
 scripted_requests(struct scripted *s)
 {
-    pthread_mutex_lock(&s->lock);
-    size_t n = s->n_asked;
-    pthread_mutex_unlock(&s->lock);
-    return n;
+    return count(s, WHO_MAIN);
 }
 
 const struct scripted_request *
 scripted_request(struct scripted *s, size_t i)
 {
-    pthread_mutex_lock(&s->lock);
-    const struct scripted_request *r = i < s->n_asked ? s->asked[i] : NULL;
-    pthread_mutex_unlock(&s->lock);
-    return r;
+    return get(s, WHO_MAIN, i);
+}
+
+size_t
+scripted_judge_requests(struct scripted *s)
+{
+    return count(s, WHO_JUDGE);
+}
+
+const struct scripted_request *
+scripted_judge_request(struct scripted *s, size_t i)
+{
+    return get(s, WHO_JUDGE, i);
 }
 
 static void
@@ -329,9 +395,11 @@ scripted_free(struct scripted *s)
         free(s->replies[i].steps);
     }
     free(s->replies);
-    for (size_t i = 0; i < s->n_asked; i++)
-        free_request(s->asked[i]);
-    free(s->asked);
+    for (size_t w = 0; w < WHO_COUNT; w++) {
+        for (size_t i = 0; i < s->asked[w].n; i++)
+            free_request(s->asked[w].list[i]);
+        free(s->asked[w].list);
+    }
     for (size_t i = 0; i < GATES; i++)
         close(s->gates[i]);
     pthread_mutex_destroy(&s->lock);

@@ -9,7 +9,10 @@
  *     scripted_tool(s, "t1", "Read", "{\"name\":\"a\"}");
  *     scripted_end(s, STOP_TOOL_USE);
  *
- * The engine thread runs the provider; scripted_open_gate and the request getters are for the test's thread.
+ * The classifier of auto mode has replies and requests of its own: a request whose system prompt is the classifier's takes the next
+ * reply that scripted_judge_reply began.
+ *
+ * The engine and the classifier run the provider, each on its threads; scripted_open_gate and the request getters are for the test's.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,9 +25,11 @@ struct scripted *scripted_new(void);
 void scripted_free(struct scripted *s);                       /* after the engine */
 struct model_provider *scripted_provider(struct scripted *s); /* borrowed from s */
 
-void scripted_reply(struct scripted *s);                       /* begins the next reply */
-void scripted_text(struct scripted *s, const char *text);      /* a text block in several deltas */
-void scripted_open_text(struct scripted *s, const char *text); /* ... that does not end */
+void scripted_reply(struct scripted *s);                        /* begins the next reply */
+void scripted_judge_reply(struct scripted *s);                  /* ... of the classifier */
+void scripted_judge_says(struct scripted *s, const char *text); /* ... a whole one */
+void scripted_text(struct scripted *s, const char *text);       /* a text block in several deltas */
+void scripted_open_text(struct scripted *s, const char *text);  /* ... that does not end */
 void scripted_thinking(struct scripted *s, const char *text, const char *signature);
 void scripted_tool(struct scripted *s, const char *id, const char *name, const char *input);
 void scripted_usage(struct scripted *s, int64_t input, int64_t output);
@@ -45,3 +50,5 @@ struct scripted_request {
 };
 size_t scripted_requests(struct scripted *s);
 const struct scripted_request *scripted_request(struct scripted *s, size_t i);
+size_t scripted_judge_requests(struct scripted *s);
+const struct scripted_request *scripted_judge_request(struct scripted *s, size_t i);

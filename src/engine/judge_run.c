@@ -1,0 +1,194 @@
+#include "engine/judge_run.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/message.h"
+#include "engine/judge_answer.h"
+#include "model/catalog.h"
+
+/* Room for a little thinking before the one line. */
+#define ANSWER_TOKENS 2000
+#define STREAM_MAX ((size_t)256 << 10)
+
+extern const char prompt_classifier_md[];
+extern const size_t prompt_classifier_md_len;
+
+struct judge_run *
+judge_run_new(const struct judge_question *q, struct cancel *session)
+{
+    struct judge_run *r = xcalloc(1, sizeof *r);
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    message_add_text(b, q->text);
+    r->ticket = q->ticket;
+    r->key = str_dup(q->key);
+    r->model = xstrdup(q->model);
+    r->second_model = xstrdup(q->second_model);
+    r->session_id = xstrdup(q->session_id);
+    r->provider = q->provider;
+    r->question = message_build(b);
+    r->timeout_ms = q->timeout_ms;
+    r->cancel = cancel_new(session);
+    return r;
+}
+
+void
+judge_run_free(struct judge_run *r)
+{
+    if (!r)
+        return;
+    free(r->key);
+    free(r->model);
+    free(r->second_model);
+    free(r->session_id);
+    message_free(r->question);
+    cancel_free(r->cancel);
+    free(r);
+}
+
+/* ---- the request ---- */
+
+static void __attribute__((format(printf, 3, 4)))
+fail(struct judge_run *r, enum judge_how how, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    r->answer.how = how;
+    judge_reason_set(&r->answer, str_from(text));
+}
+
+/* False: failed, with the answer filled in. */
+static bool
+read_stream(struct judge_run *r, struct model_stream *s, struct stream_blocks *blocks,
+            int64_t until, struct err *err)
+{
+    for (;;) {
+        struct delta d = {0};
+        int64_t left = until - clock_mono_ms();
+        if (cancel_fired(r->cancel) != CANCEL_NONE)
+            fail(r, JUDGE_ERROR, "it was interrupted");
+        else if (left <= 0)
+            fail(r, JUDGE_TIMEOUT, "it did not answer within %d s", (r->timeout_ms + 999) / 1000);
+        else if (s->bytes > STREAM_MAX)
+            fail(r, JUDGE_JUNK, "its answer is too long");
+        if (r->answer.reason[0])
+            return false;
+        switch (model_stream_next(s, cancel_fd(r->cancel), left < INT_MAX ? (int)left : INT_MAX, &d,
+                                  err)) {
+        case MODEL_DELTA:
+            stream_blocks_apply(blocks, &d);
+            break;
+        case MODEL_DONE:
+            return true;
+        case MODEL_FAILED:
+            fail(r, JUDGE_ERROR, "it could not be asked: %s", err->text);
+            return false;
+        case MODEL_IDLE:
+            break;
+        }
+    }
+}
+
+/* Everything but text and thinking is more than an answer. */
+static const char *
+join_text(const struct stream_blocks *blocks, struct buf *out)
+{
+    for (size_t i = 0; i < stream_blocks_len(blocks); i++) {
+        const struct stream_block *b = stream_blocks_at(blocks, i);
+        if (b->kind == BLOCK_TEXT)
+            buf_add_str(out, b->text);
+        else if (b->kind != BLOCK_THINKING && b->kind != BLOCK_REDACTED_THINKING)
+            return "it called a tool";
+    }
+    return buf_full(out) ? "it is too long" : NULL;
+}
+
+static void
+read_answer(struct judge_run *r, const struct stream_blocks *blocks)
+{
+    const char *why = NULL;
+    enum stop_reason stop = stream_blocks_stop(blocks);
+    struct buf text;
+    if (stop == STOP_REFUSAL) {
+        fail(r, JUDGE_REFUSED, "it refused to judge this");
+        return;
+    }
+    buf_init(&text, JUDGE_ANSWER_MAX);
+    if (stop != STOP_END_TURN && stop != STOP_SEQUENCE && stop != STOP_NONE)
+        why = stop == STOP_MAX_TOKENS ? "it was cut off" : "it did not end as an answer does";
+    else
+        why = join_text(blocks, &text);
+    if (!why && judge_answer_parse(buf_str(&text), &r->answer, &why))
+        r->answer.how = JUDGE_VERDICT;
+    else
+        fail(r, JUDGE_JUNK, "its answer cannot be used: %s", why);
+    buf_release(&text);
+}
+
+static void
+add_usage(struct usage *to, const struct usage *u)
+{
+    to->input += u->input;
+    to->output += u->output;
+    to->cache_read += u->cache_read;
+    to->cache_write += u->cache_write;
+    to->estimated |= u->estimated;
+}
+
+/* One request to one model. */
+static void
+ask(struct judge_run *r, const char *model, int64_t until, struct err *err)
+{
+    const struct model_info *info = catalog_find(model);
+    const struct str system = str_trim(str_make(prompt_classifier_md, prompt_classifier_md_len));
+    const struct model_request req = {
+        .model = model,
+        .max_tokens = ANSWER_TOKENS,
+        .system = &system,
+        .n_system = 1,
+        .system_break = {SIZE_MAX, SIZE_MAX},
+        .messages = &r->question,
+        .n_messages = 1,
+        .message_break = {SIZE_MAX, SIZE_MAX},
+        .effort = info && info->thinking == THINKING_ADAPTIVE ? "low" : NULL,
+        .session_id = r->session_id,
+        .cwd = "/",
+    };
+    (void)snprintf(r->answer.model, sizeof r->answer.model, "%s", model);
+    struct model_stream *s = r->provider->start(r->provider->self, &req, err);
+    if (!s) {
+        fail(r, JUDGE_ERROR, "it could not be asked: %s", err->text);
+        return;
+    }
+    struct stream_blocks *blocks = stream_blocks_new();
+    if (read_stream(r, s, blocks, until, err))
+        read_answer(r, blocks);
+    add_usage(&r->answer.usage, stream_blocks_usage(blocks));
+    stream_blocks_free(blocks);
+    model_stream_free(s);
+}
+
+void
+judge_run(struct judge_run *r)
+{
+    struct err err = {0};
+    int64_t began = clock_mono_ms(), until = began + r->timeout_ms;
+    r->answer = (struct judge_answer){.ticket = r->ticket, .how = JUDGE_ERROR};
+    if (!r->question)
+        fail(r, JUDGE_ERROR, "the question could not be written");
+    else
+        ask(r, r->model, until, &err);
+    if (err.http == 404 && r->second_model) {
+        err_clear(&err);
+        r->answer.reason[0] = '\0';
+        ask(r, r->second_model, until, &err);
+    }
+    r->answer.took_ms = clock_mono_ms() - began;
+}

@@ -1,0 +1,374 @@
+#include "engine/permit_afk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "engine/afk_memory.h"
+#include "engine/judge_prompt.h"
+#include "engine/permit_private.h"
+
+#define TIMEOUT_S 20
+#define TIMEOUT_MAX_S 300
+#define WAIT_MAX_S 604800
+#define QUESTION_MAX ((size_t)256 << 10)
+#define DIRS_TOLD 16
+
+struct afk {
+    struct core *core;
+    struct judge *judge;
+    char *said[JUDGE_SAID_MAX]; /* oldest first */
+    size_t n_said;
+    struct judge_past past[JUDGE_PAST_MAX]; /* oldest first */
+    size_t n_past;
+    char *memory;       /* the person's own instructions; NULL: not read yet */
+    char *told;         /* the rules that were said to be set aside */
+    bool small_missing; /* the server does not have the small model */
+    int64_t since_ms;
+};
+
+struct afk *
+afk_new(struct core *c)
+{
+    struct afk *a = xcalloc(1, sizeof *a);
+    a->core = c;
+    a->judge = judge_new(c->wake, c->cancel);
+    a->since_ms = clock_mono_ms();
+    return a;
+}
+
+static void
+forget(struct afk *a)
+{
+    for (size_t i = 0; i < a->n_said; i++)
+        free(a->said[i]);
+    for (size_t i = 0; i < a->n_past; i++) {
+        free(a->past[i].tool);
+        free(a->past[i].what);
+    }
+    a->n_said = a->n_past = 0;
+    free(a->memory);
+    free(a->told);
+    a->memory = a->told = NULL;
+}
+
+void
+afk_free(struct afk *a)
+{
+    if (!a)
+        return;
+    judge_free(a->judge);
+    forget(a);
+    free(a);
+}
+
+void
+afk_new_session(struct afk *a)
+{
+    judge_forget(a->judge);
+    judge_reset(a->judge);
+    forget(a);
+}
+
+/* ---- what it is told ---- */
+
+void
+afk_hear(struct afk *a, const char *text)
+{
+    if (!str_trim(str_from(text)).len)
+        return;
+    if (a->n_said == JUDGE_SAID_MAX) {
+        free(a->said[0]);
+        memmove(a->said, a->said + 1, (a->n_said - 1) * sizeof *a->said);
+        a->n_said--;
+    }
+    a->said[a->n_said++] = xstrdup(text);
+}
+
+void
+afk_note_past(struct afk *a, const char *tool, const char *what, const char *who, bool allowed)
+{
+    if (a->n_past == JUDGE_PAST_MAX) {
+        free(a->past[0].tool);
+        free(a->past[0].what);
+        memmove(a->past, a->past + 1, (a->n_past - 1) * sizeof *a->past);
+        a->n_past--;
+    }
+    a->past[a->n_past++] = (struct judge_past){xstrdup(tool), xstrdup(what), who, allowed};
+}
+
+static void
+write_world(struct permit *p, struct buf *out)
+{
+    struct afk *a = p->afk;
+    const struct core *c = p->core;
+    const char *dirs[DIRS_TOLD];
+    size_t n = 0;
+    for (; n < p->settings.n_dirs && n < DIRS_TOLD; n++)
+        dirs[n] = p->settings.dirs[n];
+    if (!a->memory)
+        a->memory = afk_memory(p->core);
+    const struct judge_world w = {
+        .root = c->root,
+        .home = c->home,
+        .dirs = dirs,
+        .n_dirs = n,
+        .said = (const char *const *)a->said,
+        .n_said = a->n_said,
+        .memory = str_from(a->memory),
+        .config = p->settings.config,
+        .rules = &p->settings.rules,
+        .trusted = c->trusted,
+    };
+    judge_prompt_world(&w, out);
+}
+
+/* What a verdict is kept by: the call and what stands around it. False: the call cannot be told whole. */
+static bool
+write_key(struct permit *p, const struct permit_call *call, struct buf *out)
+{
+    const struct core *c = p->core;
+    const struct judge_call jc = {
+        .tool = call->tool->name,
+        .input = call->input,
+        .shell = (call->tool->flags & TOOL_SHELL) != 0,
+        .root = c->root,
+        .cwd = c->cwd,
+        .home = c->home,
+    };
+    buf_adds(out, "\"call\":");
+    if (!judge_prompt_call(&jc, out))
+        return false;
+    buf_addc(out, ',');
+    write_world(p, out);
+    return !buf_full(out);
+}
+
+static void
+write_question(struct permit *p, const struct decision *d, struct str key, struct buf *out)
+{
+    struct judge_history h = {.past = p->afk->past, .n_past = p->afk->n_past};
+    judge_counts(p->afk->judge, &h.row, &h.total);
+    buf_addc(out, '{');
+    judge_prompt_history(&h, d, out);
+    buf_addc(out, ',');
+    buf_add_str(out, key);
+    buf_addc(out, '}');
+}
+
+/* ---- asking ---- */
+
+static long long
+seconds(const struct permit *p, const char *key, long long fallback, long long max)
+{
+    long long s = config_int(p->settings.config, key, !p->core->trusted, fallback);
+    return s < 0 ? fallback : s > max ? max : s;
+}
+
+/* The model to ask and, where that is a guess, the one to ask should the server not have it. */
+static void
+choose_model(const struct permit *p, struct judge_question *q)
+{
+    const struct core *c = p->core;
+    const char *name = c->provider->name;
+    const char *set = config_str(p->settings.config, "afk.model", !c->trusted, NULL);
+    const struct model_info *small = catalog_small(name);
+    if (strcmp(name, "offline") == 0)
+        return;
+    q->model = c->model;
+    if (set && set[0]) {
+        const struct model_info *info = strcmp(name, "openai") == 0 ? NULL : catalog_find(set);
+        q->model = info ? info->id : set;
+    } else if (small && !p->afk->small_missing && strcmp(small->id, c->model) != 0) {
+        q->model = small->id;
+        q->second_model = c->model;
+    }
+}
+
+bool
+afk_ask(struct permit *p, struct ask *a, const struct permit_call *call, const struct decision *d,
+        struct judge_answer *ret)
+{
+    struct buf key, text;
+    long long timeout = seconds(p, "afk.timeout", TIMEOUT_S, TIMEOUT_MAX_S);
+    struct judge_question q = {
+        .ticket = a->id,
+        .provider = p->core->provider,
+        .session_id = p->core->session_id,
+        .timeout_ms = (int)(timeout ? timeout : TIMEOUT_S) * 1000,
+    };
+    buf_init(&key, QUESTION_MAX);
+    buf_init(&text, QUESTION_MAX * 2);
+    if (write_key(p, call, &key))
+        write_question(p, d, buf_str(&key), &text);
+    q.key = buf_str(&key);
+    q.text = buf_full(&text) ? STR("") : buf_str(&text);
+    choose_model(p, &q);
+    bool now = judge_start(p->afk->judge, &q, ret);
+    free(a->question);
+    a->question = now ? NULL : str_dup(q.key);
+    a->judging = !now;
+    buf_release(&key);
+    buf_release(&text);
+    return now;
+}
+
+bool
+afk_still_asks(struct permit *p, const struct ask *a, const struct permit_call *call)
+{
+    struct buf key;
+    buf_init(&key, QUESTION_MAX);
+    bool same = a->question && write_key(p, call, &key) && str_is(buf_str(&key), a->question);
+    buf_release(&key);
+    return same;
+}
+
+void
+afk_drop(struct afk *a, uint64_t ticket)
+{
+    judge_drop(a->judge, ticket);
+}
+
+/* ---- what comes back ---- */
+
+/* The request is paid for, whatever becomes of the answer. */
+static void
+pay(struct permit *p, const struct judge_answer *answer)
+{
+    struct core *c = p->core;
+    const struct usage *u = &answer->usage;
+    c->passport.api_ms += answer->took_ms;
+    if (!answer->model[0] || (!u->input && !u->output && !u->cache_read && !u->cache_write))
+        return;
+    struct usage main_request = c->usage.running;
+    struct buf note;
+    buf_init(&note, 4096);
+    c->usage.running = *u;
+    c->usage.purpose = "classifier";
+    c->usage.turn = c->passport.turns + c->state.turn;
+    usage_write_note(&c->usage, answer->model, u, &note);
+    core_note(c, "usage", NULL, buf_str(&note));
+    usage_commit(&c->usage, &c->passport, answer->model, catalog_find(answer->model));
+    c->usage.running = main_request;
+    core_emit(c, usage_event(&c->usage, c->info, c->max_budget_usd));
+    buf_release(&note);
+}
+
+uint64_t
+afk_take(struct permit *p)
+{
+    struct judge_answer answer;
+    while (judge_take(p->afk->judge, &answer)) {
+        const struct model_info *small = catalog_small(p->core->provider->name);
+        pay(p, &answer);
+        if (small && answer.how == JUDGE_VERDICT && strcmp(answer.model, p->core->model) == 0 &&
+            strcmp(small->id, answer.model) != 0)
+            p->afk->small_missing = !config_str(p->settings.config, "afk.model", false, NULL);
+        struct ask *a = p->asks;
+        while (a && a->id != answer.ticket)
+            a = a->next;
+        if (!a || !a->judging)
+            continue;
+        a->judging = false;
+        a->answer = answer;
+        return a->id;
+    }
+    return 0;
+}
+
+static void
+tell_off(struct permit *p)
+{
+    if (p->core->interactive) {
+        denials_forgive_classifier(&p->refused);
+        core_notice(p->core,
+                    "the classifier blocked %d calls in a row or %d in all: from now on you are "
+                    "asked; an answer of yours, or toggling AFK, brings it back",
+                    JUDGE_ROW_MAX, JUDGE_TOTAL_MAX);
+    } else {
+        core_notice(p->core,
+                    "the classifier blocked %d calls in a row or %d in all and is not asked any "
+                    "more: what no rule allows is denied",
+                    JUDGE_ROW_MAX, JUDGE_TOTAL_MAX);
+    }
+}
+
+bool
+afk_apply(struct permit *p, struct decision *d, const struct judge_answer *answer)
+{
+    bool verdict = answer->how == JUDGE_VERDICT || answer->how == JUDGE_CACHED;
+    const struct perm_opinion o = {
+        .verdict = answer->verdict,
+        .confidence = answer->confidence,
+        .reason = verdict ? answer->reason : NULL,
+        .failure = verdict ? NULL : answer->reason,
+        .kept = answer->how == JUDGE_CACHED,
+    };
+    bool sure = verdict && answer->confidence >= PERM_CONFIDENT && perm_chain_classifier_may(d) &&
+                strcmp(answer->verdict, "ask") != 0;
+    perm_chain_apply_classifier(d, &o, p->core->interactive);
+    if (sure && judge_note(p->afk->judge, d->verdict == VERDICT_DENY))
+        tell_off(p);
+    return sure;
+}
+
+void
+afk_person_answered(struct afk *a)
+{
+    judge_reset(a->judge);
+}
+
+/* ---- the mode ---- */
+
+/* Which allow rules do not count while the mode lasts, said when that changes. */
+static void
+tell_suspended(struct permit *p)
+{
+    struct buf b;
+    size_t n = 0;
+    buf_init(&b, 4096);
+    const struct perm_rules *rs = permit_rules(p);
+    for (size_t i = 0; i < rs->n; i++)
+        if (perm_rules_suspended(&rs->rules[i], PERM_AUTO))
+            buf_addf(&b, "%s%s", n++ ? ", " : "", rs->rules[i].text);
+    bool news = !p->afk->told || strcmp(p->afk->told, buf_cstr(&b)) != 0;
+    if (n && news)
+        core_notice(p->core,
+                    "auto mode sets aside what allows too much while it lasts: %s. The classifier "
+                    "judges those calls",
+                    buf_cstr(&b));
+    free(p->afk->told);
+    p->afk->told = xstrdup(buf_cstr(&b));
+    buf_release(&b);
+}
+
+void
+afk_mode_changed(struct permit *p)
+{
+    struct afk *a = p->afk;
+    judge_forget(a->judge);
+    judge_reset(a->judge);
+    a->since_ms = clock_mono_ms();
+    for (struct ask *k = p->asks; k; k = k->next)
+        k->judging = false;
+    free(a->told);
+    a->told = NULL;
+    if (p->core->mode == PERM_AUTO)
+        tell_suspended(p);
+}
+
+int64_t
+afk_max_wait_ms(struct permit *p)
+{
+    if (p->core->mode != PERM_AUTO || !p->settings.config)
+        return 0;
+    return seconds(p, "afk.max_wait", 0, WAIT_MAX_S) * 1000;
+}
+
+int64_t
+afk_since_ms(const struct afk *a)
+{
+    return a->since_ms;
+}
