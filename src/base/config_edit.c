@@ -200,8 +200,7 @@ change_file(change_fn change, const char *file, const char *path, const char *va
         lock = fs_join(dir, ".settings.lock");
         int fd = fs_lock(lock, LOCK_TIMEOUT_MS, err);
         ok = fd >= 0 && change_locked(change, file, path, value, err);
-        if (fd >= 0)
-            close(fd);
+        fs_unlock(lock, fd);
     }
     free(lock);
     free(dir);

@@ -133,8 +133,7 @@ config_set_strings(const char *file, const struct config_pair *pairs, size_t n, 
     bool ok = fs_mkdirs(dir, 0700, err);
     int fd = ok ? fs_lock(lock, LOCK_MS, err) : -1; /* the one that config_add_to_list takes */
     ok = fd >= 0 && set_locked(file, pairs, n, err);
-    if (fd >= 0)
-        close(fd);
+    fs_unlock(lock, fd);
     free(lock);
     free(dir);
     return ok;

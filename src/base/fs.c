@@ -182,24 +182,46 @@ fs_mkdirs(const char *path, mode_t mode, struct err *err)
     return ok;
 }
 
+/* Who waited for a lock may get that of a file which fs_unlock has removed meanwhile. */
+static bool
+is_still_at(int fd, const char *path)
+{
+    struct stat mine, there;
+    return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
+           mine.st_ino == there.st_ino;
+}
+
 int
 fs_lock(const char *path, int timeout_ms, struct err *err)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        err_sys(err, errno, "cannot open the lock file '%s'", path);
-        return -1;
-    }
     int64_t until = clock_mono_ms() + timeout_ms;
-    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || clock_mono_ms() >= until) {
-            err_set(err, ERR_TIMEOUT, "'%s' is locked by another process", path);
-            close(fd);
+    for (;;) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0) {
+            err_sys(err, errno, "cannot open the lock file '%s'", path);
             return -1;
         }
-        poll(NULL, 0, 5);
+        bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+        if (locked && is_still_at(fd, path))
+            return fd;
+        bool busy = locked || errno == EWOULDBLOCK || errno == EINTR;
+        close(fd);
+        if (!busy || clock_mono_ms() >= until) {
+            err_set(err, ERR_TIMEOUT, "'%s' is locked by another process", path);
+            return -1;
+        }
+        if (!locked)
+            poll(NULL, 0, 5);
     }
-    return fd;
+}
+
+void
+fs_unlock(const char *path, int fd)
+{
+    if (fd < 0)
+        return;
+    (void)unlink(path); /* while it is held: a file in a project is one that git shows */
+    close(fd);
 }
 
 bool

@@ -23,9 +23,10 @@ bool fs_mkdirs(const char *path, mode_t mode, struct err *err) MUST_CHECK; /* li
 void fs_sync_dir_of(const char *path);
 /* Writes all of it to fd, through EINTR and short writes. */
 bool fs_write_all(int fd, struct str data, struct err *err) MUST_CHECK;
-/* An exclusive advisory lock on `path` (made when missing, mode 0600), waiting at most timeout_ms; the descriptor to
- * close, or -1. */
+/* An exclusive advisory lock on `path` (made when missing, mode 0600), waiting at most timeout_ms; the descriptor for
+ * fs_unlock, which removes the file and so leaves nothing behind; or -1. */
 int fs_lock(const char *path, int timeout_ms, struct err *err) MUST_CHECK;
+void fs_unlock(const char *path, int fd); /* -1 is fine */
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 /* Is the clean absolute path `root` itself or below it? By text alone. */

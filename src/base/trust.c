@@ -244,8 +244,7 @@ trust_grant(const char *config_dir, const char *root, struct err *err)
     if (ok) {
         int fd = fs_lock(lock, LOCK_TIMEOUT_MS, err);
         ok = fd >= 0 && grant_locked(file, real, err);
-        if (fd >= 0)
-            close(fd);
+        fs_unlock(lock, fd);
     }
     free(real);
     free(lock);
@@ -287,8 +286,7 @@ trust_mend(const char *config_dir)
         if (!again && !missing && err.code == ERR_PARSE)
             text = put_aside(file, err.text);
         json_free(again);
-        if (fd >= 0)
-            close(fd);
+        fs_unlock(lock, fd);
     }
     json_free(list);
     free(lock);

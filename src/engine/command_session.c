@@ -118,11 +118,39 @@ struct wanted {
     struct str file;
 };
 
+/* Nobody opens Markdown as a picture. */
+static bool
+is_known_kind(struct core *c, const struct wanted *w)
+{
+    static const char *const other[] = {".pdf", ".html", ".htm", ".docx", ".png", ".csv", ".xml"};
+    for (size_t i = 0; !w->named && i < ARRAY_LEN(other); i++)
+        if (str_ends(w->file, other[i])) {
+            core_notice(c,
+                        "/export writes Markdown, JSON (.json) or JSON lines (.jsonl), not %s; for "
+                        "one of these under that name: --format md|json|jsonl",
+                        other[i]);
+            return false;
+        }
+    return true;
+}
+
+/* A blank and "--force" at the end: what was typed goes on where the message said so. */
+static struct str
+take_last_force(struct str arg, bool *ret_force)
+{
+    static const char word[] = " --force";
+    if (!str_ends(arg, word))
+        return arg;
+    *ret_force = true;
+    return str_trim(str_sub(arg, 0, arg.len - (sizeof word - 1)));
+}
+
 static bool
 read_arguments(struct core *c, struct str arg, struct wanted *ret)
 {
     struct str word;
     *ret = (struct wanted){.format = EXPORT_MARKDOWN};
+    arg = take_last_force(arg, &ret->force);
     while (str_starts(arg, "--") && str_split(&arg, ' ', &word)) {
         if (str_is(word, "--force")) {
             ret->force = true;
@@ -142,7 +170,7 @@ read_arguments(struct core *c, struct str arg, struct wanted *ret)
         ret->format = EXPORT_JSON;
     if (!ret->named && str_ends(arg, ".jsonl"))
         ret->format = EXPORT_JSONL;
-    return true;
+    return is_known_kind(c, ret);
 }
 
 static char *

@@ -426,6 +426,10 @@ test_an_export_of_the_live_session(void **state)
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "usage"));
     rig_post(&r, OP_COMMAND, "/export --force --format json talk.md");
     rig_kind(&r, EV_NOTICE);
+    rig_post(&r, OP_COMMAND, "/export talk.md --force"); /* as the message told */
+    assert_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "--force"));
+    rig_post(&r, OP_COMMAND, "/export talk.pdf");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "not .pdf"));
     free(path);
     rig_end(&r);
 }

@@ -175,10 +175,11 @@ slugs_and_locks(void **state)
     assert_true(fd >= 0);
     assert_int_equal(fs_lock(path, 20, &err), -1);
     assert_int_equal(err.code, ERR_TIMEOUT);
-    close(fd);
+    fs_unlock(path, fd);
+    assert_false(fs_exists(path));
     fd = fs_lock(path, 0, &err);
     assert_true(fd >= 0);
-    close(fd);
+    fs_unlock(path, fd);
     free(path);
 }
 
