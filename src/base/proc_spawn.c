@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -139,12 +140,34 @@ spawn(const char *path, char *const *argv, char *const *env, const struct ends *
     return rc;
 }
 
+struct cap_texts {
+    char memory[24], processes[24];
+};
+
+static size_t
+add_caps(const struct proc_caps *caps, struct cap_texts *texts, const char **head, size_t n)
+{
+    if (!caps)
+        return n;
+    snprintf(texts->memory, sizeof texts->memory, "%lld", (long long)caps->memory_bytes);
+    snprintf(texts->processes, sizeof texts->processes, "%d", caps->processes);
+    head[n++] = "--memory";
+    head[n++] = texts->memory;
+    head[n++] = "--processes";
+    head[n++] = texts->processes;
+    if (caps->note) {
+        head[n++] = "--note";
+        head[n++] = caps->note;
+    }
+    return n;
+}
+
 static char **
-build_argv(const struct proc_spec *spec, int tty_fd)
+build_argv(const struct proc_spec *spec, int tty_fd, struct cap_texts *texts)
 {
     static const char death[] = {'0' + IN_DEATH, 0}, status[] = {'0' + IN_STATUS, 0},
                       drain[] = {'0' + IN_DRAIN, 0}, tty[] = {'0' + IN_TTY, 0};
-    const char *head[16];
+    const char *head[24];
     size_t n = 0, n_argv = 0;
     head[n++] = "yare";
     head[n++] = "--supervise";
@@ -162,6 +185,7 @@ build_argv(const struct proc_spec *spec, int tty_fd)
         head[n++] = "--cwd";
         head[n++] = spec->cwd;
     }
+    n = add_caps(spec->caps, texts, head, n);
     head[n++] = "--";
     while (spec->argv && spec->argv[n_argv])
         n_argv++;
@@ -211,7 +235,8 @@ proc_spawn(const char *supervisor, const struct proc_spec *spec, int tty_fd, str
         return err_sys(err, saved, "cannot make the pipes for '%s'",
                        spec->argv ? spec->argv[0] : "the terminal guard");
     }
-    char **argv = build_argv(spec, tty_fd);
+    struct cap_texts texts;
+    char **argv = build_argv(spec, tty_fd, &texts);
     int rc = spawn(supervisor, argv, spec->env ? (char *const *)(uintptr_t)spec->env : environ, &e,
                    tty_fd, &p.supervisor);
     free(argv);

@@ -33,6 +33,7 @@ struct supervisor {
     pid_t child;
     long long term_at, kill_at; /* when TERM follows INT (0: it went out), and KILL that */
     int pass_ms;
+    struct supervise_caps caps;
 };
 
 static long long
@@ -90,6 +91,12 @@ parse(int argc, char **argv, struct supervisor *s)
             s->tty = fd_arg(argv[++i]);
         else if (!strcmp(argv[i], "--cwd") && i + 1 < argc)
             s->cwd = argv[++i];
+        else if (!strcmp(argv[i], "--memory") && i + 1 < argc)
+            s->caps.memory_bytes = atoll(argv[++i]);
+        else if (!strcmp(argv[i], "--processes") && i + 1 < argc)
+            s->caps.processes = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--note") && i + 1 < argc)
+            s->caps.note = argv[++i];
         else
             usage();
     }
@@ -160,7 +167,9 @@ run_command(const struct supervisor *s, int error_fd)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (s->cwd && chdir(s->cwd) < 0)
+    if (!supervise_caps_enter(&s->caps))
+        r.event = SUPERVISE_NO_FORK;
+    else if (s->cwd && chdir(s->cwd) < 0)
         r.event = SUPERVISE_NO_CWD;
     else
         execvp(s->argv[0], s->argv);
@@ -175,6 +184,7 @@ static bool
 start_command(struct supervisor *s)
 {
     int fds[2];
+    supervise_caps_begin(&s->caps);
     if (pipe2(fds, O_CLOEXEC) < 0 || (s->child = fork()) < 0) {
         report(s, SUPERVISE_NO_FORK, errno);
         return false;
@@ -218,6 +228,14 @@ begin_kill(struct supervisor *s, int grace_ms, bool politely)
     s->pass_ms = PASS_MIN_MS;
 }
 
+/* A tree that has outgrown its caps: stopped first, so that it does not outrun the killing. */
+static void
+end_at_once(struct supervisor *s)
+{
+    supervise_signal_tree(SIGSTOP);
+    begin_kill(s, 0, false);
+}
+
 /* False when no child is left, and so no descendant. */
 static bool
 reap(struct supervisor *s)
@@ -229,6 +247,8 @@ reap(struct supervisor *s)
             return true;
         if (pid < 0)
             return errno == EINTR;
+        if (pid == s->child)
+            supervise_caps_note(&s->caps); /* whoever hears of the end reads the note */
         if (pid == s->child)
             report(s, SUPERVISE_EXITED, status);
     }
@@ -354,7 +374,14 @@ supervise_main(int argc, char **argv)
         close(fd);     /* the command's end of file must not wait for us */
     (void)!chdir("/"); /* hold no file system busy */
     while (alive) {
-        int timeout = kill_pass(&s);
+        int timeout = kill_pass(&s), count = -1;
+        bool over = false;
+        if (!s.killing && s.argv)
+            count = supervise_caps_count(&s.caps, &over);
+        if (over)
+            end_at_once(&s);
+        if (over || (count >= 0 && (timeout < 0 || count < timeout)))
+            timeout = over ? 0 : count;
         if (s.argv && !reap(&s))
             break;
         if (!s.argv && (s.quit || s.killing))
@@ -362,5 +389,6 @@ supervise_main(int argc, char **argv)
         wait_for_something(&s, timeout);
     }
     restore_terminal(&s);
+    supervise_caps_end(&s.caps);
     _exit(0);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct entry {
@@ -128,4 +129,70 @@ supervise_signal_tree(int sig)
     }
     free(t.e);
     return found;
+}
+
+/* Resident, less what is shared: pages of /proc/PID/statm. */
+static int64_t
+private_bytes(pid_t pid)
+{
+    char path[64], text[256];
+    long long size, resident, shared;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    if (sscanf(text, "%lld %lld %lld", &size, &resident, &shared) != 3 || resident < shared)
+        return 0;
+    return (int64_t)(resident - shared) * sysconf(_SC_PAGESIZE);
+}
+
+void
+supervise_count_tree(struct supervise_usage *ret, bool memory)
+{
+    struct table t = {0};
+    *ret = (struct supervise_usage){0};
+    table_load(&t);
+    mark_descendants(&t, getpid());
+    for (size_t i = 0; i < t.n; i++) {
+        if (!t.e[i].ours || t.e[i].zombie)
+            continue;
+        ret->processes++;
+        if (memory)
+            ret->memory_bytes += private_bytes(t.e[i].pid);
+    }
+    free(t.e);
+}
+
+static int
+threads_of(const char *pid)
+{
+    char path[64];
+    int n = 0;
+    snprintf(path, sizeof path, "/proc/%.20s/task", pid);
+    DIR *dir = opendir(path);
+    for (struct dirent *d; dir && (d = readdir(dir));)
+        n += d->d_name[0] != '.';
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+int
+supervise_count_account(void)
+{
+    DIR *dir = opendir("/proc");
+    struct stat st;
+    int n = 0;
+    for (struct dirent *d; dir && (d = readdir(dir));)
+        if (d->d_name[0] >= '1' && d->d_name[0] <= '9' &&
+            fstatat(dirfd(dir), d->d_name, &st, 0) == 0 && st.st_uid == getuid())
+            n += threads_of(d->d_name);
+    if (dir)
+        closedir(dir);
+    return n;
 }

@@ -66,9 +66,9 @@ struct confine_sockets {
 };
 bool confine_seccomp(struct confine_sockets allowed);
 
-/* confine_bridge.c: serves 127.0.0.1:SANDBOX_PROXY_PORT, each connection passed on to the socket at `path`, in a process of its own.
- * False with errno when it cannot listen. */
-bool confine_bridge(const char *path);
+/* confine_bridge.c: serves 127.0.0.1:SANDBOX_PROXY_PORT, each connection passed on to the socket at `path`, in a process of its own, whose
+ * pid it gives. -1 with errno when it cannot listen. */
+pid_t confine_bridge(const char *path);
 
 /* Empties every capability set; a no-op without any. False with errno. */
 bool confine_drop_caps(void);

@@ -90,7 +90,7 @@ accept_all(int listener, const char *path)
     }
 }
 
-bool
+pid_t
 confine_bridge(const char *path)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
@@ -99,15 +99,13 @@ confine_bridge(const char *path)
     const int on = 1;
     if (strlen(path) >= sizeof((struct sockaddr_un){0}).sun_path) {
         errno = ENAMETOOLONG;
-        return false;
+        return -1;
     }
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
         bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, 64) < 0)
-        return false;
+        return -1;
     pid_t pid = fork();
-    if (pid < 0)
-        return false;
     if (pid == 0) {
         prctl(PR_SET_NAME, "yare-bridge");
         prctl(PR_SET_DUMPABLE, 0);
@@ -116,5 +114,5 @@ confine_bridge(const char *path)
         accept_all(fd, path);
     }
     close(fd);
-    return true;
+    return pid;
 }

@@ -3,6 +3,7 @@
  * bubblewrap would tell a signal as 128 + n and keep a process with the output open; so its own process is let go as soon as the
  * sandbox stands.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -135,16 +136,51 @@ run_command(char **argv)
     confine_exec(argv);
 }
 
+static bool
+is_child_of(const char *pid, pid_t parent)
+{
+    char path[64], text[512];
+    int found = -1;
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *after = strrchr(text, ')');
+    return n <= 0 || (after && sscanf(after + 1, " %*c %d", &found) == 1 && found == parent);
+}
+
+/* The bridge and its connections serve nobody any more. */
+static bool
+only_bridge_left(pid_t bridge)
+{
+    DIR *dir = opendir("/proc");
+    bool only = true;
+    for (struct dirent *d; only && dir && (d = readdir(dir));) {
+        int pid = atoi(d->d_name);
+        only = pid <= 1 || pid == bridge || is_child_of(d->d_name, bridge);
+    }
+    if (dir)
+        closedir(dir);
+    return only;
+}
+
 /* The sandbox ends with its last process. */
 static _Noreturn void
-reap(int fd, pid_t command)
+reap(int fd, pid_t command, pid_t bridge)
 {
+    bool ended = false;
     for (;;) {
         int status;
         pid_t pid = waitpid(-1, &status, 0);
-        if (pid == command)
+        if (pid == command) {
             report(fd, CONFINE_EXITED, status);
-        else if (pid < 0 && errno != EINTR)
+            ended = true;
+        } else if (pid < 0 && errno != EINTR) {
+            _exit(0);
+        }
+        if (ended && bridge > 0 && only_bridge_left(bridge))
             _exit(0);
     }
 }
@@ -164,7 +200,8 @@ confine_init(int argc, char **argv)
         errno = EINVAL;
         broken(fd, "no process space of its own");
     }
-    if (proxy && !confine_bridge(argv[5]))
+    pid_t bridge = proxy ? confine_bridge(argv[5]) : 0;
+    if (bridge < 0)
         broken(fd, "the way to the proxy");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !confine_drop_caps())
         broken(fd, "capabilities");
@@ -182,5 +219,5 @@ confine_init(int argc, char **argv)
     report(fd, CONFINE_STARTED, 0);
     for (int i = 0; i < 3; i++)
         close(i);
-    reap(fd, pid);
+    reap(fd, pid, bridge);
 }

@@ -113,7 +113,7 @@ show_run(struct mounts *m, const struct sandbox_plan *p)
 }
 
 static bool
-collect(struct sandbox_command *c, struct mounts *m, const struct sandbox_plan *p, const char *cwd,
+collect(struct sandbox_command *c, struct mounts *m, const struct sandbox_plan *p,
         const char *own_file, struct err *err)
 {
     struct stat st;
@@ -134,11 +134,7 @@ collect(struct sandbox_command *c, struct mounts *m, const struct sandbox_plan *
         mounts_add(m, MOUNT_WRITE, own_file);
     if (!guard_all(c, m, p, &p->missing, err) || !guard_new_git(c, m, p, err))
         return false;
-    char *real = paths_real(cwd);
-    if (!real)
-        return err_sys(err, errno, "the sandbox cannot open '%s'", cwd);
-    mounts_add(m, MOUNT_SHOW, real); /* without effect where it can be seen anyway */
-    free(real);
+    mounts_add(m, MOUNT_SHOW, c->cwd); /* without effect where it can be seen anyway */
     mounts_settle(m);
     mounts_hide_sockets(m, p->tmp);
     return true;
@@ -186,8 +182,8 @@ write_landlock(const struct sandbox_plan *p, const char *own_file, struct buf *o
 }
 
 static bool
-write_plan(struct sandbox_command *c, const struct sandbox_plan *p, const char *cwd,
-           const char *own_file, struct buf *out, struct err *err)
+write_plan(struct sandbox_command *c, const struct sandbox_plan *p, const char *own_file,
+           struct buf *out, struct err *err)
 {
     bool bwrap = p->kind == SANDBOX_BWRAP;
     record(out, "kind", sandbox_kind_name(p->kind));
@@ -204,9 +200,9 @@ write_plan(struct sandbox_command *c, const struct sandbox_plan *p, const char *
     record(out, "bwrap", p->bwrap);
     if (p->proxy_socket)
         record(out, "proxy", INSIDE_PROXY);
-    bool ok = collect(c, &m, p, cwd, own_file, err);
+    bool ok = collect(c, &m, p, own_file, err);
     if (ok)
-        write_bwrap(&m, p, cwd, out);
+        write_bwrap(&m, p, c->cwd, out);
     mounts_release(&m);
     return ok;
 }
@@ -252,12 +248,14 @@ sandbox_command_init(struct sandbox_command *c, const struct sandbox_plan *p, co
 {
     struct buf text;
     *c = (struct sandbox_command){.plan_fd = -1, .note_fd = -1, .marks = p->marks};
+    c->cwd = paths_real(cwd);
+    if (!c->cwd)
+        return err_sys(err, errno, "the sandbox cannot open '%s'", cwd);
     buf_init(&text, PLAN_MAX);
-    c->cwd = xstrdup(cwd);
     c->note_path = memory_file("note", 0, &c->note_fd, err);
     bool ok = c->note_path &&
               (c->plan_path = memory_file("plan", MFD_ALLOW_SEALING, &c->plan_fd, err)) &&
-              write_plan(c, p, cwd, own_file, &text, err);
+              write_plan(c, p, own_file, &text, err);
     if (ok && buf_full(&text))
         ok = err_set(err, ERR_LIMIT, "the sandbox's plan is larger than 4 MB");
     ok = ok && seal(c->plan_fd, buf_str(&text), err);
