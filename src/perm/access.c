@@ -59,16 +59,21 @@ overlap(const struct chain *c, const struct rule_filter *list, const struct acce
     return r;
 }
 
+static const struct perm_rule *
+reached(const struct chain *c, const struct rule_filter *list, const struct access *a,
+        const struct path_names *n)
+{
+    if (a->kind == EFFECT_READ_TREE && a->leaf && !a->glob)
+        return tree_reaches(c, a, list, rule_tool(a), n);
+    return overlap(c, list, a, n);
+}
+
 /* What the operand itself is not, but may reach. A tool that leaves such files out itself need not ask. */
 static void
 judge_reach(struct chain *c, const struct access *a, const struct path_names *n)
 {
-    const struct perm_rule *deny = overlap(c, &c->deny, a, n), *ask = overlap(c, &c->ask, a, n);
+    const struct perm_rule *deny = reached(c, &c->deny, a, n), *ask = reached(c, &c->ask, a, n);
     if (!a->filters) {
-        if (a->kind == EFFECT_READ_TREE && deny && reach_is_clear(c, &c->deny, n->v[0]))
-            deny = NULL;
-        if (a->kind == EFFECT_READ_TREE && ask && reach_is_clear(c, &c->ask, n->v[0]))
-            ask = NULL;
         if (deny || ask)
             chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, deny ? deny : ask, a->shown,
                       "it %s '%s', which can reach what the rule names", kinds[a->kind].verb,

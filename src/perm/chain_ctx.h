@@ -55,6 +55,7 @@ struct access {
     const struct cover
         *cover; /* of the command whose argument it is, or NULL: a tool's own access */
     const struct perm_rule *tool_rule; /* an allow rule for the bare tool, or NULL */
+    const struct perm_leaf *leaf;      /* that command, or NULL */
     const char *cwd;                   /* of the leaf, for critical removals; NULL: the session's */
 };
 
@@ -131,14 +132,15 @@ bool path_has_other_names(const struct path_names *n);
 const struct perm_rule *path_other_name_rule(const struct chain *c, const struct rule_filter *f,
                                              const char *tool, const struct path_names *n);
 
+/* reach.c: the rule of that list which a recursive read below n, by a->leaf, can really reach, or NULL. */
+const struct perm_rule *tree_reaches(const struct chain *c, const struct access *a,
+                                     const struct rule_filter *f, const char *tool,
+                                     const struct path_names *n);
+
 /* access.c */
 void judge_access(struct chain *c, const struct access *a);
 /* The operands of a program whose effects are not known: yare's own files, and trees that hold what a deny rule names. */
 void judge_operands(struct chain *c, const struct perm_leaf *l);
-
-/* reach.c */
-/* No rule of the list reaches a file below path, a folder of the project: all that could are for any depth, and none is there. */
-bool reach_is_clear(const struct chain *c, const struct rule_filter *list, const char *path);
 
 /* repo.c */
 /* Is the repository that git would use in dir the project's own? */

@@ -64,6 +64,25 @@ print_decision(FILE *out, const struct decision *d, enum perm_mode mode)
 }
 
 static void
+print_effects(FILE *out, const struct decision *d)
+{
+    if (d->n_effects)
+        fputs("\nwhat it does, as far as that is known before it runs:\n", out);
+    for (size_t i = 0; i < d->n_effects; i++) {
+        const struct decision_effect *e = &d->effects[i];
+        fprintf(out, "  %-11s ", e->kind);
+        print_visible(out, e->path ? e->path : "(not known)");
+        if (e->leads) {
+            fputs(" -> ", out);
+            print_visible(out, e->leads);
+        }
+        fputc('\n', out);
+    }
+    if (d->effects_more)
+        fprintf(out, "  and %zu more\n", d->effects_more);
+}
+
+static void
 print_problems(FILE *out, const struct perm_rules *rs)
 {
     for (size_t i = 0; i < rs->n_problems; i++) {
@@ -161,6 +180,7 @@ perm_explain_run(const char *command, const struct config *config, bool trusted,
     req.mode = configured_mode(config, trusted, &req.mode_scope);
     perm_chain_check(&req, &d);
     print_decision(out, &d, req.mode);
+    print_effects(out, &d);
     if (d.verdict == VERDICT_ASK)
         print_suggestions(out, &req);
     print_problems(out, &rules);

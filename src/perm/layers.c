@@ -252,6 +252,7 @@ layer_paths(struct chain *c)
                                .glob = e->glob,
                                .redirect = e->redirect,
                                .cover = &c->covers[i],
+                               .leaf = l,
                                .cwd = l->cwd,
                                .cd = cd && !e->redirect,
                                .by_name = e->kind == EFFECT_DELETE_TREE && find_by_name(l)};

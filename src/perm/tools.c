@@ -104,16 +104,20 @@ glob_folder(const struct chain *c, struct str pattern, const char *path)
     return dir;
 }
 
+/* ".." as a part of the path or of a brace, behind the first sign that is no plain one. */
 static bool
 climbs_after_wild(struct str pattern)
 {
-    struct str part;
-    bool wild = false;
-    while (str_split(&pattern, '/', &part)) {
-        if (wild && (str_is(part, "..") || memchr(part.ptr, '{', part.len)) &&
-            str_contains(part, STR("..")))
+    size_t wild = 0;
+    while (wild < pattern.len && !strchr("*?[{\\", pattern.ptr[wild]))
+        wild++;
+    for (size_t i = wild; i + 1 < pattern.len; i++) {
+        if (pattern.ptr[i] != '.' || pattern.ptr[i + 1] != '.')
+            continue;
+        bool begins = i == 0 || strchr("/{,", pattern.ptr[i - 1]),
+             ends = i + 2 == pattern.len || strchr("/},", pattern.ptr[i + 2]);
+        if (begins && ends)
             return true;
-        wild = wild || memchr(part.ptr, '*', part.len) || memchr(part.ptr, '{', part.len);
     }
     return false;
 }
