@@ -88,8 +88,6 @@ permit_emit_decided(struct permit *p, const struct permit_call *call, uint64_t a
     e->u.decided.what = tool_describe(call->tool, call->input, p->core->cwd);
     decision_copy(&e->u.decided.decision, d);
     if (allowed)
-        judged_note(&p->core->judged, call->id, d);
-    if (allowed)
         permit_sandbox_settle(p, call, &e->u.decided.decision);
     if (allowed)
         judged_note(&p->core->judged, call->id, d);
