@@ -185,6 +185,10 @@ up_after_glob(struct str p)
 static void
 add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w, bool redirect)
 {
+    if (w->below.len && !redirect) {
+        effect_below(sh, leaf, kind, w);
+        return;
+    }
     struct perm_effect e = {.kind = kind, .redirect = redirect, .glob = w->w.glob};
     e.shown = arena_dup(sh->a, w->src.ptr, w->src.len);
     struct str t = w->w.text;

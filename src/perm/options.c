@@ -25,6 +25,13 @@ take_value(struct reader *r, char letter, char kind, const struct word *v)
     case '<':
         effect_add(r->sh, r->leaf, EFFECT_READ, v);
         break;
+    case '@': {
+        struct word any = word_unknown(v->src, true);
+        r->o->bad = true;
+        effect_add(r->sh, r->leaf, EFFECT_READ, v);
+        effect_add(r->sh, r->leaf, EFFECT_READ, &any);
+        break;
+    }
     case '~':
         r->o->pattern = true;
         if (!(v->w.known && str_is(v->w.text, "-")))
@@ -52,7 +59,7 @@ take_value(struct reader *r, char letter, char kind, const struct word *v)
 static bool
 wants_value(char kind)
 {
-    return kind && strchr(":<>|~+", kind);
+    return kind && strchr(":<>|~+@", kind);
 }
 
 /* A word for a part of another: "-ofile", "--output=file". */
@@ -170,7 +177,7 @@ long_option(struct reader *r, const struct word *w)
 static bool
 find_short(const struct optspec *spec, char c, char *kind)
 {
-    static const char kinds[] = ":<>?|~!+";
+    static const char kinds[] = ":<>?|~!+@";
     if (!spec->shorts || strchr(kinds, c))
         return false;
     const char *p = strchr(spec->shorts, c);
@@ -221,9 +228,9 @@ operand(struct reader *r)
 
 enum { MAX_ENTRIES = 4096 };
 
-/* Some file in the folder is named like an option, or there are too many to say. */
+/* Some file in the folder has a name that begins so, or there are too many to say. */
 static bool
-has_dash_file(const char *dir)
+has_file_like(const char *dir, char first)
 {
     DIR *d = opendir(dir);
     if (!d)
@@ -231,37 +238,50 @@ has_dash_file(const char *dir)
     bool found = false;
     size_t n = 0;
     for (struct dirent *e = readdir(d); e && !found; e = readdir(d))
-        found = e->d_name[0] == '-' || ++n > MAX_ENTRIES;
+        found = e->d_name[0] == first || ++n > MAX_ENTRIES;
     closedir(d);
     return found;
 }
 
 /* An earlier part of this command line makes one. */
 static bool
-makes_dash_file(struct sh *sh)
+makes_file_like(struct sh *sh, char first)
 {
     for (size_t i = 0; i < sh->ret->n_leaves; i++)
         for (size_t k = 0; k < sh->ret->leaves[i].n_effects; k++) {
             const struct perm_effect *e = &sh->ret->leaves[i].effects[k];
             const char *base = e->path ? strrchr(e->path, '/') : NULL;
-            if (e->kind == EFFECT_WRITE && (!base || base[1] == '-' || e->glob))
+            if (e->kind == EFFECT_WRITE && (!base || base[1] == first || e->glob))
                 return true;
         }
     return false;
 }
 
-/* A pattern may match a file named like an option. */
+/* A pattern may match a file whose name begins so. */
 static bool
-glob_may_be_option(struct reader *r, const struct word *w)
+glob_may_begin(struct sh *sh, const struct word *w, char first)
 {
     struct str t = w->w.text;
     if (!w->w.glob || t.len == 0 || !strchr("*?[", t.ptr[0]))
         return false;
-    const struct cwdset *cwd = &r->sh->st.cwd;
-    bool found = cwd->unknown || cwd->n == 0 || makes_dash_file(r->sh);
+    const struct cwdset *cwd = &sh->st.cwd;
+    bool found = cwd->unknown || cwd->n == 0 || makes_file_like(sh, first);
     for (size_t i = 0; i < cwd->n && !found; i++)
-        found = has_dash_file(cwd->dir[i]);
+        found = has_file_like(cwd->dir[i], first);
     return found;
+}
+
+bool
+word_may_begin(struct sh *sh, const struct word *w, char first)
+{
+    struct str t = w->w.known ? w->w.text : w->prefix;
+    if (w->below.len)
+        return false; /* a name with its folder in front */
+    if (t.len && t.ptr[0] == first)
+        return true;
+    if (w->w.known)
+        return glob_may_begin(sh, w, first);
+    return (t.len == 0 && !w->procsub && !w->numeric) || w->split;
 }
 
 /* A word that may or may not be an option. */
@@ -269,8 +289,8 @@ static bool
 unknown_option(struct reader *r, const struct word *w)
 {
     if (w->w.known)
-        return glob_may_be_option(r, w);
-    return (w->prefix.len == 0 && !w->procsub && !w->numeric) || w->split;
+        return glob_may_begin(r->sh, w, '-');
+    return !w->below.len && ((w->prefix.len == 0 && !w->procsub && !w->numeric) || w->split);
 }
 
 static void

@@ -1,5 +1,15 @@
 #pragma once
-/* Rows of the program table (programs_table.c) and what judges their operands (programs.c). */
+/*
+ * Rows of the program tables and what judges their operands.
+ *
+ *   programs_text.c, _system.c, _tools.c, _write.c   the rows: which options keep a program a reader, which write, run or connect
+ *   programs_table.c     finds a row; programs.c reads the options by it and calls the judge
+ *   programs_read.c, _query.c, _archive.c, _edit.c   the judges; git and find have files of their own
+ *   programs_version.c   what version queries of toolchains may run
+ *
+ * To add a program: one row, with only those options that neither write, run, connect nor load a file that could make it. When
+ * in doubt an option is left out: then it asks.
+ */
 #include "perm/shell.h"
 
 struct program;
@@ -18,6 +28,37 @@ struct program {
     struct optspec spec;
     bool xargs; /* whatever its operands and options are, it only reads */
 };
+struct program_table {
+    const struct program *v;
+    size_t n;
+};
+extern const struct program_table programs_text, programs_system, programs_tools, programs_write;
+
+#define HELP " help version"
+/* A reader, abbreviated long options as getopt takes them. */
+#define READ_ROW(name_, ops_, shorts_, longs_)                                                     \
+    {                                                                                              \
+        .name = name_, .cls = CLASS_READER, .judge = ops_, .spec = {                               \
+            .shorts = shorts_,                                                                     \
+            .longs = longs_ HELP                                                                   \
+        }                                                                                          \
+    }
+/* The same where none of its options can write or run, not even one that comes out of data. */
+#define SAFE_ROW(name_, ops_, shorts_, longs_)                                                     \
+    {                                                                                              \
+        .name = name_, .cls = CLASS_READER, .judge = ops_,                                         \
+        .spec = {.shorts = shorts_, .longs = longs_ HELP, .safe_all = true}, .xargs = true         \
+    }
+/* A reader whose long options are not abbreviated. */
+#define EXACT_ROW(name_, ops_, shorts_, longs_)                                                    \
+    {                                                                                              \
+        .name = name_, .cls = CLASS_READER, .judge = ops_, .spec = {                               \
+            .shorts = shorts_,                                                                     \
+            .longs = longs_ HELP,                                                                  \
+            .exact = true                                                                          \
+        }                                                                                          \
+    }
+
 const struct program *program_find(struct str name);
 /* Known to talk to the network; it has no row. */
 bool program_is_network(struct str name);
@@ -42,6 +83,27 @@ void ops_sed(struct judged *j);
 void ops_awk(struct judged *j);
 void ops_wc(struct judged *j);
 
+/* programs_query.c */
+void ops_shuf(struct judged *j);
+void ops_zgrep(struct judged *j);
+void ops_unpack(struct judged *j);
+void ops_xml(struct judged *j);
+void ops_yq(struct judged *j);
+void ops_fd(struct judged *j);
+void ops_ps(struct judged *j);
+void ops_top(struct judged *j);
+void ops_lsof(struct judged *j);
+void ops_netstat(struct judged *j);
+/* programs_archive.c */
+void ops_binary(struct judged *j);
+void ops_ar(struct judged *j);
+void ops_clang_format(struct judged *j);
+void ops_tar(struct judged *j);
+void ops_unzip(struct judged *j);
+void ops_zipinfo(struct judged *j);
+void ops_dpkg(struct judged *j);
+void ops_verb(struct judged *j);
+
 void ops_cp(struct judged *j);
 void ops_mkdir(struct judged *j);
 void ops_write(struct judged *j);
@@ -53,5 +115,9 @@ void ops_dd(struct judged *j);
 
 /* follow.c: reads what the links below a folder lead to. */
 void follow_links(struct judged *j, const struct word *w);
+/* programs_version.c: "node --version" and the like; true: it was one and is judged. */
+bool version_run(struct sh *sh, size_t leaf, const struct command *c);
+/* No file up the folders from where it runs lets the project choose what a toolchain's name stands for. */
+bool version_pinned_here(struct sh *sh, const char *files);
 void judged_unknown(struct judged *j, const char *why);
 const struct word *judged_operand(const struct judged *j, size_t i);

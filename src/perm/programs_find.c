@@ -1,7 +1,7 @@
 /* find: paths, then an expression whose words are a positive list with their arity. */
 #include <string.h>
 
-#include "perm/shell.h"
+#include "perm/programs.h"
 
 enum find_kind { F_PLAIN, F_READ, F_WRITE, F_DELETE, F_EXEC };
 struct predicate {
@@ -61,26 +61,61 @@ find_predicate(struct str s)
     return NULL;
 }
 
-/* -exec words ... ; : the command inside is looked at by deny. Returns the index of the closing word. */
+/* Index of the word that ends -exec: ";" or the "+" of "{} +". */
 static size_t
-exec_words(struct sh *sh, size_t leaf, const struct command *c, size_t from)
+exec_end(const struct command *c, size_t from)
 {
     size_t to = from;
     while (to < c->n && !(c->argv[to].w.known && (str_is(c->argv[to].w.text, ";") ||
                                                   (str_is(c->argv[to].w.text, "+") && to > from &&
                                                    str_is(c->argv[to - 1].w.text, "{}")))))
         to++;
-    struct command in = {.argv = arena_alloc(sh->a, (to - from + 1) * sizeof *in.argv),
-                         .n = to - from,
+    return to;
+}
+
+/* A reader told what to read by the names that find starts from: it runs as if it were given those folders. */
+static bool
+exec_reads(const struct command *c, size_t from, size_t to)
+{
+    bool trusted = false;
+    const struct word *w = &c->argv[from];
+    if (from >= to || to >= c->n || !w->w.known || !str_is(c->argv[from - 1].w.text, "-exec"))
+        return false;
+    const struct program *p = program_find(program_name(w->w.text, &trusted));
+    for (size_t i = from; i < to; i++)
+        if (str_contains(c->argv[i].w.text, STR("{}")) && !str_is(c->argv[i].w.text, "{}"))
+            return false;
+    return p && trusted && p->cls == CLASS_READER && p->judge;
+}
+
+/* The command behind -exec is a leaf of its own. Returns the index of the closing word. */
+static size_t
+exec_words(struct sh *sh, size_t leaf, const struct command *c, size_t from, bool *ret_reads)
+{
+    struct names n = {0};
+    size_t to = exec_end(c, from);
+    bool roots = names_of_find(sh, c, false, &n), reads = roots && exec_reads(c, from, to);
+    bool many = to < c->n && str_is(c->argv[to].w.text, "+");
+    struct command in = {.argv = arena_alloc(sh->a, (to - from) * (n.n + 1) * sizeof *in.argv + 1),
                          .source = c->source};
     for (size_t i = from; i < to; i++) {
-        in.argv[i - from] = c->argv[i];
-        if (c->argv[i].w.known && str_contains(c->argv[i].w.text, STR("{}")))
-            in.argv[i - from] = word_unknown(c->argv[i].src, false);
+        bool place = c->argv[i].w.known && str_contains(c->argv[i].w.text, STR("{}"));
+        /* What was chosen by name is some of it, no more: not the whole is removed. */
+        bool below = roots && str_is(c->argv[i].w.text, "{}") && (reads || !n.named);
+        for (size_t k = 0; place && below && k < n.n; k++)
+            in.argv[in.n++] = word_below(sh, c->argv[i].src, n.below[k], many);
+        if (place && !below)
+            in.argv[in.n++] = word_unknown(c->argv[i].src, false);
+        else if (!place)
+            in.argv[in.n++] = c->argv[i];
     }
     struct cwdset cwd = sh->st.cwd;
-    leaf_inner(sh, leaf, &in, 0, false);
+    if (reads)
+        reads = leaf_inner_reads(sh, leaf, &in, 0);
+    else
+        leaf_inner(sh, leaf, &in, 0, false);
     sh->st.cwd = cwd;
+    *ret_reads = reads;
     return to;
 }
 
@@ -100,7 +135,12 @@ static size_t
 one_predicate(struct sh *sh, size_t leaf, const struct command *c, size_t i, struct finding_run *r)
 {
     const struct word *w = &c->argv[i];
+    bool reads = false;
     const struct predicate *p = w->w.known && !w->w.glob ? find_predicate(w->w.text) : NULL;
+    if (w->w.known && str_is(w->w.text, "-files0-from")) {
+        struct word any = word_unknown(w->src, true);
+        effect_add(sh, leaf, EFFECT_READ, &any);
+    }
     if (!p || i + p->args >= c->n) {
         effect_unknown(sh, leaf, "a part of find's expression is not known");
         r->cls = CLASS_UNKNOWN;
@@ -126,9 +166,12 @@ one_predicate(struct sh *sh, size_t leaf, const struct command *c, size_t i, str
         r->cls = lower(r->cls, CLASS_KNOWN);
         break;
     case F_EXEC:
-        effect_unknown(sh, leaf, "find runs a command");
-        r->cls = CLASS_DANGER;
-        return exec_words(sh, leaf, c, i + 1);
+        i = exec_words(sh, leaf, c, i + 1, &reads);
+        if (!reads) {
+            effect_unknown(sh, leaf, "find runs a command");
+            r->cls = CLASS_DANGER;
+        }
+        return i;
     }
     return i + p->args;
 }
@@ -137,7 +180,7 @@ void
 judge_find(struct sh *sh, size_t leaf, const struct command *c)
 {
     struct finding_run r = {.cls = CLASS_READER};
-    size_t i = 1, paths;
+    size_t i = 1, paths, inner = sh->ret->n_leaves;
     while (i < c->n && c->argv[i].w.known &&
            (str_is(c->argv[i].w.text, "-H") || str_is(c->argv[i].w.text, "-L") ||
             str_is(c->argv[i].w.text, "-P")))
@@ -165,4 +208,6 @@ judge_find(struct sh *sh, size_t leaf, const struct command *c)
     if (r.deletes && paths == first)
         effect_add(sh, leaf, EFFECT_DELETE_TREE, &here);
     leaf_at(sh, leaf)->cls = r.cls;
+    if (r.cls != CLASS_READER)
+        leaf_is_opaque(sh, leaf, inner);
 }

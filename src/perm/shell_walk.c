@@ -140,6 +140,56 @@ is_list(TSNode n)
     return node_is(n, "list");
 }
 
+/* A simple command whose standard input and output are left to the pipe. */
+static bool
+is_plain_part(const struct sh *sh, TSNode n)
+{
+    if (node_is(n, "command"))
+        return true;
+    if (!node_is(n, "redirected_statement") || !node_is(ts_node_child(n, 0), "command"))
+        return false;
+    for (uint32_t i = 1; i < ts_node_child_count(n); i++)
+        if (!str_starts(node_text(sh, ts_node_child(n, i)), "2>"))
+            return false;
+    return true;
+}
+
+static void
+add_stage(struct sh *sh, size_t leaf)
+{
+    if (sh->n_stages < ARRAY_LEN(sh->stages))
+        sh->stages[sh->n_stages++] = leaf;
+    else
+        sh->stages[ARRAY_LEN(sh->stages) - 1] = SIZE_MAX;
+}
+
+/* One part of a pipe. Those after it may ask which command it was: see names.c. */
+static void
+pipe_part(struct sh *sh, TSNode n, const struct redirs *rd)
+{
+    size_t before = sh->ret->n_leaves, stages = sh->n_stages;
+    bool plain = is_plain_part(sh, n);
+    if (!plain)
+        sh->n_stages = 0; /* what reads the pipe in there is not known */
+    scoped(sh, n, rd);
+    sh->n_stages = stages;
+    add_stage(sh, plain && sh->ret->n_leaves == before + 1 ? before : SIZE_MAX);
+}
+
+/* The last command of the list in front of a pipe. */
+static void
+list_part(struct sh *sh, TSNode list)
+{
+    uint32_t n = ts_node_child_count(list);
+    TSNode last = n ? ts_node_child(list, n - 1) : list;
+    size_t leaf = sh->ret->n_leaves;
+    bool plain = node_is(list, "list") && leaf > 0 && is_plain_part(sh, last);
+    if (plain && node_is(last, "redirected_statement"))
+        last = ts_node_child(last, 0);
+    plain = plain && str_eq(sh->ret->leaves[leaf - 1].source, node_text(sh, last));
+    add_stage(sh, plain ? leaf - 1 : SIZE_MAX);
+}
+
 /* "a && b >x | c": the grammar takes the list for the first part of the pipe, bash its last command alone. */
 static void
 walk_list_pipe(struct sh *sh, TSNode n, const struct redirs *rd)
@@ -153,10 +203,11 @@ walk_list_pipe(struct sh *sh, TSNode n, const struct redirs *rd)
     struct state after = state_copy(sh, &sh->st);
     if (ok_st)
         sh->st = state_copy(sh, ok_st);
+    list_part(sh, ts_node_child(n, 0));
     for (uint32_t i = 1; i < count; i++) {
         TSNode c = ts_node_child(n, i);
         if (ts_node_is_named(c) && !node_is(c, "comment"))
-            scoped(sh, c, i + 1 == count ? rd : NULL);
+            pipe_part(sh, c, i + 1 == count ? rd : NULL);
         if (!gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)), ts_node_start_byte(c),
                           true))
             sh_incomplete(sh, "the parser passed over a part of a pipe");
@@ -168,22 +219,32 @@ walk_list_pipe(struct sh *sh, TSNode n, const struct redirs *rd)
 }
 
 static void
-walk_pipeline(struct sh *sh, TSNode n, const struct redirs *rd)
+walk_parts(struct sh *sh, TSNode n, const struct redirs *rd)
 {
     uint32_t count = ts_node_child_count(n);
-    if (count > 1 && is_list(ts_node_child(n, 0))) {
-        walk_list_pipe(sh, n, rd);
-        return;
-    }
     for (uint32_t i = 0; i < count; i++) {
         TSNode c = ts_node_child(n, i);
         if (i > 0 && !gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)),
                                    ts_node_start_byte(c), true))
             sh_incomplete(sh, "the parser passed over a part of a pipe");
         if (ts_node_is_named(c) && !node_is(c, "comment"))
-            scoped(sh, c, i + 1 == count ? rd : NULL);
+            pipe_part(sh, c, i + 1 == count ? rd : NULL);
     }
     sh_settle(sh);
+}
+
+static void
+walk_pipeline(struct sh *sh, TSNode n, const struct redirs *rd)
+{
+    size_t kept[ARRAY_LEN(sh->stages)], n_kept = sh->n_stages;
+    memcpy(kept, sh->stages, sizeof kept);
+    sh->n_stages = 0;
+    if (ts_node_child_count(n) > 1 && is_list(ts_node_child(n, 0)))
+        walk_list_pipe(sh, n, rd);
+    else
+        walk_parts(sh, n, rd);
+    memcpy(sh->stages, kept, sizeof kept);
+    sh->n_stages = n_kept;
 }
 
 static void

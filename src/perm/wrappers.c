@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "perm/programs.h"
 #include "perm/wrappers.h"
 
 struct wrap {
@@ -200,7 +201,50 @@ xargs_options_plain(const struct options *o)
     return !o->unknown && !o->bad && !o->long_seen;
 }
 
-/* Operands come from data: one unknown word stands for them. */
+/* Names below known folders in the place of what is not known. False: they are not known well enough. */
+static bool
+xargs_names(struct wrap *x, struct command *in, size_t from, struct str mark, bool reads)
+{
+    struct names n;
+    bool nul = x->o.seen['0'];
+    if (!names_from_pipe(x->sh, x->c, &n) || n.nul != nul || (!reads && n.named))
+        return false;
+    if (reads && !nul && !names_are_plain(x->sh, &n))
+        return false;
+    struct word *all = arena_alloc(x->sh->a, (in->n * (n.n + 1) + n.n) * sizeof *all);
+    size_t count = 0;
+    for (size_t k = 0; k < in->n; k++) {
+        const struct word *w = &in->argv[k];
+        bool place = mark.len && w->w.known && str_contains(w->w.text, mark);
+        if (k >= from && place && !str_eq(w->w.text, mark))
+            return false; /* a name inside another word */
+        for (size_t i = 0; place && k >= from && i < n.n; i++)
+            all[count++] = word_below(x->sh, w->src, n.below[i], false);
+        if (!(place && k >= from))
+            all[count++] = *w;
+    }
+    for (size_t i = 0; !mark.len && i < n.n; i++)
+        all[count++] = word_below(x->sh, STR("\"$@\""), n.below[i], true);
+    in->argv = all;
+    in->n = count;
+    return true;
+}
+
+/* Without names that are known one unknown word stands for them. */
+static void
+xargs_unknown(struct wrap *x, struct command *in, size_t from, struct str mark)
+{
+    struct word *all = arena_alloc(x->sh->a, (in->n + 1) * sizeof *all);
+    memcpy(all, in->argv, in->n * sizeof *all);
+    for (size_t k = from; k < in->n && mark.len; k++)
+        if (all[k].w.known && str_contains(all[k].w.text, mark))
+            all[k] = word_unknown(all[k].src, false);
+    if (!mark.len)
+        all[in->n++] = word_unknown(STR("\"$@\""), true);
+    in->argv = all;
+}
+
+/* Operands come from data. */
 static void
 run_xargs(struct wrap *x)
 {
@@ -212,26 +256,26 @@ run_xargs(struct wrap *x)
         opaque(x, "its operands come from data");
         return;
     }
-    struct command in = *c;
-    in.argv = arena_alloc(sh->a, (c->n + 1) * sizeof *in.argv);
-    memcpy(in.argv, c->argv, c->n * sizeof *in.argv);
     const struct word *place = x->o.value['I'] ? x->o.value['I'] : x->o.value['i'];
     bool replaces = x->o.seen['I'] || x->o.seen['i'];
-    struct str mark = place && place->w.text.len ? place->w.text : STR("{}");
-    for (size_t k = i; k < c->n && replaces; k++)
-        if (c->argv[k].w.known && str_contains(c->argv[k].w.text, mark))
-            in.argv[k] = word_unknown(c->argv[k].src, false);
-    if (!replaces)
-        in.argv[in.n++] = word_unknown(STR("\"$@\""), true);
-    bool trusted;
+    struct str mark = !replaces ? STR("") : place && place->w.text.len ? place->w.text : STR("{}");
+    bool trusted, plain = x->trusted && xargs_options_plain(&x->o);
     struct str name = program_name(c->argv[i].w.text, &trusted);
-    if (x->trusted && xargs_options_plain(&x->o) && c->argv[i].w.known && trusted &&
-        program_harmless(name)) {
+    struct command in = *c;
+    plain = plain && c->argv[i].w.known && trusted && (!place || place->w.known);
+    const struct program *p = plain ? program_find(name) : NULL;
+    bool reads = p && p->cls == CLASS_READER && p->judge;
+    if (!xargs_names(x, &in, i, mark, reads)) {
+        xargs_unknown(x, &in, i, mark);
+        reads = plain && program_harmless(name);
+    }
+    if (reads && leaf_inner_reads(sh, x->leaf, &in, i)) {
         leaf_at(sh, x->leaf)->cls = CLASS_READER;
-        leaf_inner(sh, x->leaf, &in, i, true);
         return;
     }
     opaque(x, "its operands come from data");
+    if (reads)
+        return;
     if (x->o.unknown)
         guess_inner(x, 1);
     else
@@ -371,6 +415,8 @@ wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
 {
     struct wrap x = {.sh = sh, .leaf = leaf, .c = c};
     struct str name = program_name(c->argv[0].w.text, &x.trusted);
+    if (version_run(sh, leaf, c))
+        return true;
     x.w = wrapper_find(name, c);
     if (!x.w) {
         const struct wrapper *w = wrapper_find(without_version(name), c);

@@ -46,9 +46,10 @@ static const struct wrapper wrappers[] = {
      0,
      false,
      {.shorts = "0rtpxoa:d:E:I:i?L:l?n:P:s:e?",
-      .longs = "null no-run-if-empty verbose interactive exit "
-               "open-tty arg-file= delimiter= eof=? replace/i=? max-lines=? max-args= max-procs= "
-               "max-chars= show-limits",
+      .longs =
+          "null/0 no-run-if-empty/r verbose/t interactive exit "
+          "open-tty arg-file= delimiter/d= eof=? replace/i=? max-lines=? max-args/n= max-procs/P= "
+          "max-chars= show-limits",
       .posix = true}},
     {"sudo",
      NULL,

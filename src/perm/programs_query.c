@@ -1,0 +1,191 @@
+/* Operands of programs that tell of the machine, unpack to standard output or have a small language of their own. */
+#include <ctype.h>
+#include <string.h>
+
+#include "perm/programs.h"
+
+static void
+read_all(struct judged *j, size_t first)
+{
+    for (size_t i = first; i < j->o.n_operands; i++)
+        if (!str_is(judged_operand(j, i)->w.text, "-"))
+            effect_add(j->sh, j->leaf, EFFECT_READ, judged_operand(j, i));
+}
+
+static bool
+made_of(struct str s, const char *letters)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!strchr(letters, s.ptr[i]))
+            return false;
+    return true;
+}
+
+/* With -e and -i its operands are text. */
+void
+ops_shuf(struct judged *j)
+{
+    if (!j->o.seen['e'] && !j->o.seen['i'])
+        read_all(j, 0);
+}
+
+/* Old ones of these scripts run parts of a file name that holds a newline: only names that are written out. */
+void
+ops_zgrep(struct judged *j)
+{
+    for (size_t i = 1; i < j->c->n; i++)
+        if (!j->c->argv[i].w.known || j->c->argv[i].w.glob ||
+            memchr(j->c->argv[i].w.text.ptr, '\n', j->c->argv[i].w.text.len))
+            judged_unknown(j, "a name is not known");
+    read_all(j, j->o.pattern ? 0 : 1);
+}
+
+void
+ops_unpack(struct judged *j)
+{
+    if (!j->o.seen['c'] && !j->o.seen['l'] && !j->o.seen['t'] && j->o.n_operands)
+        judged_unknown(j, "it puts another file in the place of the one it is given");
+    read_all(j, 0);
+}
+
+/* It opens addresses as well as files. */
+void
+ops_xml(struct judged *j)
+{
+    for (size_t i = 0; i < j->o.n_operands; i++)
+        if (!judged_operand(j, i)->w.known ||
+            str_contains(judged_operand(j, i)->w.text, STR("://")))
+            judged_unknown(j, "it may read from an address");
+    read_all(j, 0);
+}
+
+/* A yq filter of paths and of functions that only look at the document; others load files and read the environment. */
+static bool
+yq_filter_safe(struct str f)
+{
+    static const char words[] =
+        " select map map_values length keys has any all sort sort_by group_by unique unique_by "
+        "join split "
+        "first last not and or true false null to_entries from_entries with_entries add min max "
+        "type tag "
+        "kind tostring tonumber to_number to_string contains test match capture upcase downcase "
+        "trim "
+        "flatten reverse pick omit del path paths sum ascii_downcase ascii_upcase empty range ";
+    for (size_t i = 0; i < f.len;) {
+        char c = f.ptr[i];
+        if (c == '"') {
+            for (i++; i < f.len && f.ptr[i] != '"'; i++)
+                if (f.ptr[i] == '\\')
+                    return false;
+            i++;
+            continue;
+        }
+        if (!isalnum((unsigned char)c) && !strchr("._[]|,:()=!<>*+/- ?\n\t", c))
+            return false;
+        size_t n = 0;
+        while (i + n < f.len && (isalnum((unsigned char)f.ptr[i + n]) || f.ptr[i + n] == '_'))
+            n++;
+        char word[32] = " ";
+        bool field = i > 0 && f.ptr[i - 1] == '.', digit = isdigit((unsigned char)c);
+        if (n && !field && !digit) {
+            if (n > sizeof word - 3)
+                return false;
+            memcpy(word + 1, f.ptr + i, n);
+            word[n + 1] = ' ';
+            if (!strstr(words, word))
+                return false;
+        }
+        i += n ? n : 1;
+    }
+    return true;
+}
+
+void
+ops_yq(struct judged *j)
+{
+    static const char *const evals[] = {"eval", "e", "eval-all", "ea"};
+    size_t at = 0;
+    const struct word *f = judged_operand(j, 0);
+    for (size_t i = 0; f && i < ARRAY_LEN(evals); i++)
+        if (f->w.known && str_is(f->w.text, evals[i]))
+            at = 1;
+    f = judged_operand(j, at);
+    if (j->o.seen['i'])
+        judged_unknown(j, "it changes its files");
+    if (!f || !f->w.known || f->w.glob || !yq_filter_safe(f->w.text))
+        judged_unknown(j, "the filter may read what it should not");
+    read_all(j, at + 1);
+}
+
+/* fd [PATTERN [FOLDER...]]: lists names. */
+void
+ops_fd(struct judged *j)
+{
+    struct word here = word_literal(j->sh, STR("."));
+    if (j->o.n_operands < 2)
+        effect_add(j->sh, j->leaf, EFFECT_READ, &here);
+    read_all(j, 1);
+}
+
+/* ps: "aux" and "-ef". A BSD 'e' prints other programs' environment, and "-auxe" is read as that where there is no user "xe". */
+void
+ops_ps(struct judged *j)
+{
+    static const char *const flags[] = {"--no-headers", "--no-heading", "--headers",
+                                        "--forest",     "--help",       "--version"},
+                             *const valued[] = {"-p",     "-o",     "-C",    "-u", "-U",    "-t",
+                                                "--ppid", "--sort", "--pid", "-g", "--user"};
+    const struct command *c = j->c;
+    for (size_t i = 1; i < c->n; i++) {
+        struct str s = c->argv[i].w.text;
+        bool ok = c->argv[i].w.known && !c->argv[i].w.glob, value = false;
+        for (size_t k = 0; k < ARRAY_LEN(valued); k++)
+            value = value || str_is(s, valued[k]);
+        /* "-eo FORMAT" */
+        value = value || (s.len > 2 && s.ptr[0] == '-' && s.ptr[s.len - 1] == 'o' &&
+                          made_of(str_sub(s, 0, s.len - 1), "-eAafLlwj"));
+        bool flag = str_starts(s, "--sort=") || str_starts(s, "--ppid=") || str_starts(s, "--pid=");
+        for (size_t k = 0; k < ARRAY_LEN(flags); k++)
+            flag = flag || str_is(s, flags[k]);
+        if (value && i + 1 < c->n) {
+            i++;
+            ok = ok && !c->argv[i].split && !c->argv[i].w.glob &&
+                 (c->argv[i].w.known || c->argv[i].numeric) &&
+                 !str_contains(c->argv[i].w.text, STR("env"));
+        } else if (!flag) {
+            bool dash = str_starts(s, "-");
+            ok = ok && (dash ? made_of(s, "-eAflLjwHFTMdN") : made_of(s, "axuflwjhTr0123456789,"));
+        }
+        if (!ok)
+            judged_unknown(j, "it may print the environment of other programs");
+    }
+}
+
+void
+ops_top(struct judged *j)
+{
+    if (!j->o.seen['b'])
+        judged_unknown(j, "it takes keys that end programs");
+}
+
+/* Without -n the names of hosts are looked up. "-i :8080" is an option and its value. */
+void
+ops_lsof(struct judged *j)
+{
+    if (!j->o.seen['n'])
+        judged_unknown(j, "it looks up the names of hosts; -n leaves that out");
+    for (size_t i = 0; i < j->o.n_operands; i++) {
+        struct str s = judged_operand(j, i)->w.text;
+        bool net = str_starts(s, ":") || str_starts(s, "TCP") || str_starts(s, "UDP") ||
+                   str_starts(s, "tcp") || str_starts(s, "udp");
+        if (!net || !judged_operand(j, i)->w.known)
+            effect_add(j->sh, j->leaf, EFFECT_READ, judged_operand(j, i));
+    }
+}
+
+void
+ops_netstat(struct judged *j)
+{
+    if (!j->o.seen['n'])
+        judged_unknown(j, "it looks up the names of hosts; -n leaves that out");
+}
