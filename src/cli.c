@@ -53,7 +53,7 @@ static const struct option_row rows[] = {
     {"--provider", NULL, TEXT, AT(provider), 0, "NAME", "anthropic, openai, offline"},
     {"--base-url", NULL, TEXT, AT(base_url), 0, "URL", "where the provider is"},
     {"--store", NULL, TEXT, AT(store), 0, "URL", "state store: memory:"},
-    {"--sandbox", NULL, TEXT, AT(sandbox), 0, "KIND", "off, or auto (means off: no sandbox yet)"},
+    {"--sandbox", NULL, TEXT, AT(sandbox), 0, "KIND", "confine commands: auto, bwrap, landlock, off"},
     {"--events", NULL, TEXT, AT(events), 0, "FILE", "record the event stream"},
     {"--no-color", NULL, FLAG, AT(no_color), 0, NULL, "no colours"},
     {"--no-mouse", NULL, FLAG, AT(no_mouse), 0, NULL, "leave the mouse to the terminal"},
@@ -279,9 +279,6 @@ check(struct options *o, struct err *err)
                        "--resume wants a session id with -p; yare sessions lists them");
     if (o->mcp_configs)
         return err_set(err, ERR_UNSUPPORTED, "'--mcp-config' is not available in yare yet");
-    if (o->sandbox && strcmp(o->sandbox, "off") != 0 && strcmp(o->sandbox, "auto") != 0)
-        return err_set(err, ERR_UNSUPPORTED, "'--sandbox %s' is not available in yare yet",
-                       o->sandbox);
     return true;
 }
 

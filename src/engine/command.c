@@ -8,6 +8,7 @@
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/permit.h"
+#include "engine/permit_sandbox.h"
 #include "engine/query_private.h"
 #include "perm/rules.h"
 
@@ -198,6 +199,24 @@ run_permissions(struct engine *e, struct str arg)
 }
 
 static void
+run_sandbox(struct engine *e, struct str arg)
+{
+    struct core *c = &e->core;
+    struct buf b;
+    if (arg.len && !permit_sandbox_switch(c->permit, arg)) {
+        core_notice(c, "/sandbox takes on, off or default, not '%.*s'",
+                    (int)(arg.len < 40 ? arg.len : 40), arg.ptr);
+        return;
+    }
+    if (arg.len)
+        executor_reconsider(c->executor);
+    buf_init(&b, BUF_MAX);
+    permit_sandbox_say(c->permit, &b);
+    core_notice(c, "%s", buf_cstr(&b));
+    buf_release(&b);
+}
+
+static void
 run_memory(struct engine *e, struct str arg)
 {
     (void)arg;
@@ -275,6 +294,7 @@ static const struct command table[] = {
     {"quit", "", "end yare", true, run_exit},
     {"rename", "NAME", "give this session a name", false, command_rename},
     {"resume", "ID", "go on with another session of this project", false, command_resume},
+    {"sandbox", "[on|off|default]", "what confines commands; for this session", true, run_sandbox},
     {"sessions", "[WORDS]", "sessions of this project", true, command_sessions},
     {"state", "", "the loop's state and last transitions as JSON", true, run_state},
     {"trust", "", "switch on this folder's own settings, and say which", true, run_trust},
@@ -347,7 +367,7 @@ static const char elsewhere[] =
     "diff doctor effort fast feedback hooks ide init install-github-app install-slack-app "
     "keybindings login logout mcp mobile output-style passes plan plugin pr-comments "
     "privacy-settings recap release-notes reload-plugins reload-skills remote-control "
-    "remote-env review rewind sandbox security-review skills stats status statusline stickers "
+    "remote-env review rewind security-review skills stats status statusline stickers "
     "stop tasks teleport terminal-setup theme todos tui upgrade usage vim voice web-setup";
 
 static bool

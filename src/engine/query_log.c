@@ -117,7 +117,9 @@ write_processes(struct jw *w, pid_t supervisor, const char *command)
         jw_kint(w, "pid", nodes[i].pid);
         jw_kint(w, "depth", nodes[i].depth);
         /* the shell that runs it, and what that forks, would show yare's own lines around it */
-        if (strstr(nodes[i].command, BASH_SCRIPT_MARK))
+        if (strstr(nodes[i].command, " --confine ") && strstr(nodes[i].command, BASH_SCRIPT_MARK))
+            jw_kcstr(w, "command", "(sandbox)"); /* the steps around a confined command */
+        else if (strstr(nodes[i].command, BASH_SCRIPT_MARK))
             jw_kstr(w, "command", first);
         else
             jw_kcstr(w, "command", nodes[i].command);
