@@ -22,7 +22,7 @@
 static void
 submit(struct linear *l, const char *text)
 {
-    l->said = true;
+    l->talked = true;
     if (l->open_submits) {
         engine_post(l->engine, op_new(OP_STEER, text));
         return;
@@ -44,9 +44,10 @@ ask_for_the_end(struct linear *l)
 static void
 command(struct linear *l, const char *text)
 {
-    l->said = true;
-    if (text[0] == '!')
+    if (text[0] == '!') {
+        l->talked = true;
         l->open_submits++; /* its end is a result */
+    }
     engine_post(l->engine, op_new(OP_COMMAND, text));
     if (text[0] != '!')
         ask_for_the_end(l);
@@ -380,7 +381,7 @@ last_events(struct linear *l)
             take_event(l, ev);
         }
     }
-    if (!l->o->replay && l->said && l->session_id)
+    if (!l->o->replay && l->talked && l->session_id)
         linear_line(l, "yare resume %s", l->session_id);
     else
         linear_fresh_line(l);

@@ -28,7 +28,7 @@ struct linear {
     char *session_id;
     int64_t ctx_used, ctx_window;
     double cost;
-    bool greeted, said, closed, quit, failed;
+    bool greeted, talked, closed, quit, failed;
     int code;
     int64_t interrupt_ms; /* of the Ctrl+C before; 0: none */
 };

@@ -163,6 +163,8 @@ show_session(struct linear *l, const struct event *ev)
     l->greeted = true;
     free(l->session_id);
     l->session_id = xstrdup(ev->u.session.id);
+    if (ev->u.session.cleared || ev->u.session.resumed)
+        l->talked = ev->u.session.resumed;
     l->mode = ev->u.session.mode;
     if (first) {
         linear_line(l, "yare %s, model %s, in %s",

@@ -59,6 +59,9 @@ setup_release(struct setup *s)
     for (size_t i = 0; s->child_env && s->child_env[i]; i++)
         free(s->child_env[i]);
     free(s->child_env);
+    for (size_t i = 0; s->add_dirs && s->add_dirs[i]; i++)
+        free(s->add_dirs[i]);
+    free(s->add_dirs);
     free(s->offer_text);
     free(s->last.provider);
     free(s->last.base_url);
@@ -182,7 +185,7 @@ fill_config(struct setup *s, struct engine_config *cfg)
     cfg->trusted = s->trusted;
     cfg->allowed_tools = o->allowed;
     cfg->disallowed_tools = o->disallowed;
-    cfg->add_dirs = o->add_dirs;
+    cfg->add_dirs = (const char *const *)s->add_dirs;
     cfg->system_prompt = o->system_prompt;
     cfg->append_system_prompt = o->append_system_prompt;
     cfg->max_turns = o->max_turns;
@@ -193,12 +196,50 @@ fill_config(struct setup *s, struct engine_config *cfg)
     cfg->context_window = config_int(s->config, "contextWindow", !s->trusted, 0);
 }
 
+/* What was named on the command line has to be there: a typing error must not run without its rules. A file that is only empty is
+ * fine. */
+static bool
+settings_hold(const struct setup *s, struct err *err)
+{
+    const struct config_problem *p;
+    const char *given = s->options->settings;
+    size_t n = config_problems(s->config, &p);
+    const struct config_source *from;
+    size_t n_from = config_sources(s->config, &from);
+    for (size_t i = 0; i < n_from; i++)
+        if (from[i].scope == SCOPE_CLI)
+            return true;
+    for (size_t i = 0; given && i < n; i++)
+        if (!p[i].file[0] || strcmp(p[i].file, given) == 0)
+            return err_set(err, ERR_INVALID, "--settings %s: %s", p[i].file[0] ? given : "'{...}'",
+                           p[i].text);
+    return true;
+}
+
+/* Relative ones count from where yare was started, as in any other command. */
+static bool
+find_add_dirs(struct setup *s, struct err *err)
+{
+    const char *const *dirs = (const char *const *)s->options->add_dirs;
+    size_t n = 0;
+    while (dirs && dirs[n])
+        n++;
+    s->add_dirs = xcalloc(n + 1, sizeof *s->add_dirs);
+    for (size_t i = 0; i < n; i++) {
+        s->add_dirs[i] = fs_normalize(s->cwd, dirs[i]);
+        if (!s->add_dirs[i] || !fs_is_dir(s->add_dirs[i]))
+            return err_set(err, ERR_INVALID, "--add-dir: there is no folder '%s'", dirs[i]);
+    }
+    return true;
+}
+
 /* What was asked for on the command line or in the settings; nothing is reached over the network yet. */
 static bool
 settle(struct setup *s, char resume_id[37], struct engine_config *cfg, struct err *err)
 {
     const struct options *o = s->options;
-    return setup_choose_mode(s, cfg, err) && setup_choose_session(s, resume_id, cfg, err) &&
+    return settings_hold(s, err) && find_add_dirs(s, err) && setup_choose_mode(s, cfg, err) &&
+           setup_choose_session(s, resume_id, cfg, err) &&
            (!o->trust || trust_grant(s->config_dir, s->root, err)) &&
            (s->store || (s->store = store_open(o->store ? o->store : "memory:", err)));
 }

@@ -262,12 +262,12 @@ journal_append(struct journal *j, struct str record, struct err *err)
 
 static void
 begin_record(struct journal *j, struct jw *w, struct buf *out, const char *session_id,
-             const char *type, const char *uuid)
+             const char *type, const char *uuid, int64_t wall_ms)
 {
     struct buf when;
     buf_init(out, BUF_MAX);
     buf_init(&when, 64);
-    clock_iso8601(clock_wall_ms(), &when);
+    clock_iso8601(wall_ms > 0 ? wall_ms : clock_wall_ms(), &when);
     jw_init(w, out);
     jw_object(w);
     jw_kcstr(w, "type", type);
@@ -293,7 +293,9 @@ journal_append_message(struct journal *j, const char *session_id, const char *cw
 {
     struct buf out;
     struct jw w;
-    begin_record(j, &w, &out, session_id, m->role == ROLE_USER ? "user" : "assistant", m->uuid);
+    /* Its own time: a fork writes messages that are older than their record. */
+    begin_record(j, &w, &out, session_id, m->role == ROLE_USER ? "user" : "assistant", m->uuid,
+                 m->wall_ms);
     jw_kcstr(&w, "cwd", cwd);
     jw_kcstr(&w, "version", YARE_VERSION);
     if (m->model)
@@ -333,7 +335,7 @@ journal_append_note(struct journal *j, const char *session_id, const char *type,
     char uuid[UUID_LEN + 1];
     struct str members = inner_members(members_json);
     uuid_make(uuid);
-    begin_record(j, &w, &out, session_id, type, uuid);
+    begin_record(j, &w, &out, session_id, type, uuid, 0);
     if (subtype)
         jw_kcstr(&w, "subtype", subtype);
     if (members.len) {

@@ -213,12 +213,22 @@ counts(const struct app *a)
     return app_running(a) || a->view.running || a->view.n_asks || a->view.retry;
 }
 
+/* A request that came since the person left the pane. */
+static bool
+has_new_ask(const struct app *a)
+{
+    for (size_t i = 0; i < a->view.n_asks; i++)
+        if (a->view.asks[i].serial > a->asks_left)
+            return true;
+    return false;
+}
+
 static bool
 wants_focus(const struct app *a)
 {
     return !a->o->replay && a->focus == PANE_PROMPT && a->line == LINE_PROMPT && !a->log.id &&
            !app_box_open(a) && input_empty(&a->input) && !a->held &&
-           approval_waiting(&a->approval, &a->view);
+           has_new_ask(a) && !app_shows_trust_box(a) && approval_waiting(&a->approval, &a->view);
 }
 
 /* When something is due though nothing happens, or -1: an idle program sleeps. */
@@ -365,7 +375,7 @@ say_goodbye(const struct app *a)
         text_visible(&b, str_sub(answer, from, answer.len));
         buf_addc(&b, '\n');
     }
-    if (a->view.session_id && (a->said || a->view.n_items))
+    if (a->view.session_id && a->talked)
         buf_addf(&b, "%syare resume %s\n", answer.len ? "\n" : "", a->view.session_id);
     struct err err;
     if (!fs_write_all(STDOUT_FILENO, buf_str(&b), &err))

@@ -22,6 +22,17 @@ enum line_mode { LINE_PROMPT, LINE_SEARCH, LINE_HISTORY };
 /* How a person who looks elsewhere is called (the setting `notify`). */
 enum notify { NOTIFY_BELL, NOTIFY_OSC9, NOTIFY_OFF };
 
+/* What became of something typed that is not in the conversation yet. */
+enum queue_state {
+    QUEUE_WAITING, /* the engine does not know of it */
+    QUEUE_STEERED, /* it joins the running turn, or follows it: the engine has it */
+    QUEUE_KEPT     /* an interrupt came first: it is not sent, Up takes it back */
+};
+struct queued {
+    char *text;
+    enum queue_state state;
+};
+
 #define OFFERS_MAX 8
 struct offer { /* EV_OFFER; the oldest is shown */
     char *text, *command;
@@ -73,18 +84,23 @@ struct app {
     char held;              /* 'y' or 'n' to the trust question, not yet believed; 0: none */
     int64_t held_ms;
     bool trust_done;        /* answered, or nothing to ask */
+    bool trust_open;        /* by /trust, whatever stands in the transcript */
+    bool trust_seen;        /* the last frame showed the box with its answer */
+    uint64_t asks_left;     /* serial of the newest request when the person left the pane: older ones do not take the focus */
     int64_t last_key_ms, ctrl_c_ms, esc_ms, paint_ms, tick_ms;
     bool dirty;             /* something changed: paint within the frame cap */
     bool urgent;            /* a key did it: paint at once */
     bool submitted;         /* posted, and no event of it yet */
     bool said;              /* something was submitted in this run */
+    bool talked;            /* the session has something to come back to */
     bool away;              /* the terminal has not the focus */
     bool quit;
     int exit_code;
     enum perm_mode mode_before; /* AFK was switched on */
     bool afk_set;
-    char **queued;          /* steered, not yet in the conversation */
+    struct queued *queued;  /* in the order it was typed */
     size_t n_queued, cap_queued;
+    bool interrupting;      /* until the turn's end nothing is sent */
     char *taking_back;      /* the queued text that the engine is asked to give back; NULL: none */
     char note[256];
     int64_t note_until_ms;  /* 0: none */
@@ -119,8 +135,8 @@ int app_start_fd(const struct app *a); /* readable: app_start_take; -1: nothing 
 void app_start_take(struct app *a);
 int64_t app_start_due(const struct app *a); /* when app_start_tick has something to say, or -1 */
 void app_start_tick(struct app *a, int64_t now_ms);
-/* Keeps what was submitted for the engine that is on its way; false: none is, or too much waits. */
-bool app_start_keep(struct app *a, enum op_kind kind, const char *text);
+/* Keeps what was submitted for the engine that is on its way; false: none is. */
+bool app_start_keep(struct app *a, const char *text);
 void app_start_question(struct app *a, struct op *take_op); /* what completion asks: the newest counts */
 /* At the end of the program; false: the start did not come back and keeps what it was given. */
 bool app_start_stop(struct app *a);
@@ -128,9 +144,18 @@ bool app_start_stop(struct app *a);
 void app_drain(struct app *a, int budget);
 void app_take(struct app *a, struct event *take_ev); /* one of them */
 void app_record_size(struct app *a);
-void app_queue_add(struct app *a, const char *text);
+/* app_queue.c: what was typed and waits */
+void app_queue_add(struct app *a, const char *text, enum queue_state state);
 void app_queue_clear(struct app *a);
-bool app_queue_take_back(struct app *a); /* asks for the newest one; false: nothing is queued */
+size_t app_queue_count(const struct app *a, enum queue_state state);
+void app_queue_pump(struct app *a); /* sends what can go now */
+void app_queue_joined(struct app *a, const char *prompt); /* a prompt stands in the conversation */
+void app_queue_interrupt(struct app *a);
+void app_queue_turn_ended(struct app *a, bool aborted);
+void app_queue_give_back(struct app *a); /* there is nobody to send it to */
+bool app_queue_take_back(struct app *a); /* the newest one; false: nothing is queued */
+void app_queue_answer(struct app *a, const struct event *ev);
+bool app_queue_words(const struct app *a, struct buf *out); /* false: nothing is queued */
 /* app_replay.c: a recording is played (app_options.replay) */
 bool app_replay_key(struct app *a, int key); /* of the prompt; true: it was one of the replay's, or is taken by nobody */
 void app_replay_event(struct app *a, const struct event *ev);
@@ -151,8 +176,6 @@ bool app_tour_takes(struct app *a, enum op_kind kind, const char *text); /* what
 /* app_draw.c */
 void app_paint(struct app *a); /* on the terminal */
 void app_draw(struct app *a, int64_t now_ms); /* on the app's canvas, as large as that is */
-bool app_asks_trust(const struct app *a);
-bool app_shows_trust_box(const struct app *a); /* the whole question stands over the transcript */
 /* app_keys.c: a key to whom it belongs */
 void app_key(struct app *a, int key, struct str paste, int64_t now_ms);
 /* app_actions.c: what holds wherever the focus is */
@@ -160,16 +183,25 @@ bool app_action(struct app *a, enum key_action act, int64_t now_ms); /* false: i
 bool app_action_steady(enum key_action act); /* it holds over pages, pickers, logs and fields as well */
 void app_interrupt(struct app *a);
 void app_focus(struct app *a, enum pane pane);
+void app_leave_asks(struct app *a); /* the person leaves the permission pane: only a new request takes the focus again */
 void app_line_open(struct app *a, enum line_mode mode); /* the prompt's line asks for a search */
 /* app_prompt.c: the prompt and its line */
 void app_prompt_key(struct app *a, int key, int64_t now_ms);
 bool app_prompt_action(struct app *a, enum key_action act); /* what a chord gave; false: it is none of the prompt's own */
 void app_line_key(struct app *a, int key, struct str paste, int64_t now_ms); /* while a->line is not LINE_PROMPT */
-bool app_trust_key(struct app *a, int key, int64_t now_ms); /* true: it belongs to the question of trust */
 void app_follow(struct app *a); /* completion looks at the prompt again */
 void app_answer_held(struct app *a, int64_t now); /* the same in the permission pane */
+/* app_trust.c: the question whether the folder is trusted */
+bool app_shows_trust_box(const struct app *a); /* the whole question stands over the transcript, and has the keys */
+bool app_trust_hint(const struct app *a, struct buf *out); /* where it does not: how to get there; false: nothing to look at */
+bool app_trust_open(struct app *a); /* /trust; false: there is no question */
+void app_trust_drawn(struct app *a, bool shown, bool fits);
+bool app_trust_key(struct app *a, int key, int64_t now_ms); /* true: it belongs to the question */
 void app_held_is_answer(struct app *a); /* no letter followed: the y or n was meant */
 /* app_submit.c */
+bool app_is_command(struct str text); /* "/name ..." or "!line" */
+bool app_is_shell(struct str text);
+bool app_waits(const struct app *a, struct str command); /* it cannot run beside a turn */
 void app_submit(struct app *a);
 void app_submit_text(struct app *a, struct str text);
 /* app_pages.c: pages, pickers, offers, and what the screen asks by itself */

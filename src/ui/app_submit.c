@@ -5,18 +5,37 @@
 #include "base/text.h"
 #include "ui/app_private.h"
 
-/* "/name" and "/name arguments"; a path such as /etc/hosts is not a command. */
-static bool
-is_command(struct str s)
+bool
+app_is_shell(struct str s)
 {
+    s = str_trim(s);
+    return s.len > 1 && s.ptr[0] == '!';
+}
+
+/* "/name" and "/name arguments"; a path such as /etc/hosts is not a command. */
+bool
+app_is_command(struct str s)
+{
+    s = str_trim(s);
     if (s.len < 2 || s.ptr[0] != '/')
-        return s.len > 1 && s.ptr[0] == '!';
+        return app_is_shell(s);
     size_t i = 1;
     for (; i < s.len && s.ptr[i] != ' ' && s.ptr[i] != '\n'; i++) {
         if (s.ptr[i] == '/' || s.ptr[i] == '.')
             return false;
     }
     return i > 1;
+}
+
+bool
+app_waits(const struct app *a, struct str s)
+{
+    s = str_trim(s);
+    size_t end = 1;
+    while (end < s.len && s.ptr[end] != ' ' && s.ptr[end] != '\n')
+        end++;
+    const struct command *c = s.len ? commands_find(&a->commands, str_sub(s, 1, end - 1)) : NULL;
+    return app_is_shell(s) || (c && c->waits);
 }
 
 static bool
@@ -26,6 +45,8 @@ local_command(struct app *a, struct str s)
     const struct command_view *v = commands_view(s);
     if (str_is(s, "/exit") || str_is(s, "/quit"))
         app_quit(a, 0);
+    else if (str_is(s, "/trust"))
+        return app_trust_open(a);
     else if (v && v->page)
         app_open_page(a, v->page);
     else if (v)
@@ -39,31 +60,25 @@ void
 app_submit_text(struct app *a, struct str text)
 {
     struct str bare = str_trim(text);
+    a->trust_open = false;
     if (!bare.len || local_command(a, bare))
         return;
-    enum op_kind kind = is_command(bare) ? OP_COMMAND : OP_SUBMIT;
-    char *early = str_dup(text);
-    bool taken = app_tour_takes(a, kind, early) || app_start_keep(a, kind, early);
-    free(early);
-    if (taken)
+    bool command = app_is_command(bare);
+    char *copy = str_dup(text);
+    if (app_tour_takes(a, command ? OP_COMMAND : OP_SUBMIT, copy) || app_start_keep(a, copy)) {
+        free(copy);
         return;
+    }
     if (!a->engine || a->engine_closed) {
         app_note(a, "the engine is not running: this cannot be sent");
         input_set(&a->input, text);
-        return;
-    }
-    char *copy = str_dup(text);
-    bool command = is_command(bare);
-    if (command) {
-        app_post(a, OP_COMMAND, copy);
-    } else if (app_running(a)) {
-        app_queue_add(a, copy);
-        app_post(a, OP_STEER, copy);
+    } else if (command && !app_waits(a, bare)) {
+        app_post(a, OP_COMMAND, copy); /* beside whatever runs */
     } else {
-        app_post(a, OP_SUBMIT, copy);
-        a->submitted = true;
+        app_queue_add(a, copy, QUEUE_WAITING);
+        app_queue_pump(a);
     }
-    a->said = true;
+    a->said |= a->engine && !a->engine_closed;
     free(copy);
     transcript_end(a->transcript);
 }

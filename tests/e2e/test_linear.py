@@ -77,6 +77,18 @@ def a_whole_job_by_lines():
     w.close()
 
 
+def a_session_without_a_word_is_no_place_to_go_back_to():
+    w = World()
+    t = Lines(w)
+    t.wait_for(PROMPT)
+    t.say("read README.md")
+    t.say("/clear")
+    t.say("/exit", None)
+    check(t.status() == 0 and "yare resume" not in t.text, t.text[-300:])
+    t.close()
+    w.close()
+
+
 def a_denial_with_its_reason_reaches_the_model():
     w = World()
     server = Server(w, {"responses": [[{"tool_use": {"name": "Bash", "input": {"command": "rm -rf src"}}}], [{"text": "I see."}],
@@ -260,7 +272,8 @@ def it_is_recorded_too():
 
 
 if __name__ == "__main__":
-    main(a_whole_job_by_lines, a_denial_with_its_reason_reaches_the_model, always_shows_the_rule_before_it_is_saved,
+    main(a_whole_job_by_lines, a_session_without_a_word_is_no_place_to_go_back_to, a_denial_with_its_reason_reaches_the_model,
+         always_shows_the_rule_before_it_is_saved,
          ctrl_c_interrupts_and_twice_ends, what_was_typed_before_a_request_does_not_answer_it, chosen_where_no_screen_can_be,
          the_screen_comes_up_in_the_c_locale, a_pipe_is_told_about_print_mode, signals_end_it,
          the_tour_goes_by_lines_too, it_is_recorded_too)

@@ -63,12 +63,17 @@ def wrong_usage():
     for args, word in ((["--no-such"], "--no-such"), (["-p", "--output-format", "xml", "x"], "xml"),
                        (["-p", "--max-turns", "0", "x"], "--max-turns"), (["--worktree"], "not available in yare"),
                        (["-p", "--permission-mode", "yolo", "x"], "yolo"), (["-p", "a", "b"], "one prompt"),
-                       (["-p", "--model"], "--model"), (["--session-id", "7"], "UUID")):
+                       (["-p", "--model"], "--model"), (["--session-id", "7"], "UUID"),
+                       (["-p", "--settings", "{bad", "help"], "--settings '{...}'"),
+                       (["-p", "--settings", "nofile.json", "help"], "nofile.json: there is no such"),
+                       (["-p", "--add-dir", "/no/such", "help"], "no folder '/no/such'")):
         run = subprocess.run([YARE, *args], cwd=w.project, env=w.env, capture_output=True, text=True,
                              stdin=subprocess.DEVNULL, timeout=LIMIT)
         check(run.returncode == 2 and word in run.stderr, args, run)
     run = subprocess.run([YARE, "-p"], cwd=w.project, env=w.env, capture_output=True, text=True, input=" \n")
     check(run.returncode == 2, run)
+    run = w.print_mode("help", "--settings", "{}", "--add-dir", "..")
+    check(run.returncode == 0, run)
     run = subprocess.run([YARE, "-p"], cwd=w.project, env=w.env, capture_output=True, text=True, input="list src\n")
     check(run.returncode == 0 and "parse.c" in run.stdout, run)
     run = subprocess.run([YARE, "--version"], capture_output=True, text=True)
