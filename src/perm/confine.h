@@ -56,7 +56,7 @@ _Noreturn void confine_init(int argc, char **argv);
 
 /* confine_landlock.c: restricts this process and what it executes. False with errno and *ret_step. */
 bool confine_landlock(const struct confine *c, const char **ret_step);
-int confine_landlock_abi(void); /* 0: none. YARE_TEST_LANDLOCK_ABI lowers it */
+int confine_landlock_abi(void); /* 0: none */
 /* Only the scopes (signals and abstract sockets to outside), where the ABI has them. */
 bool confine_landlock_scopes(void);
 

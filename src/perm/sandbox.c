@@ -55,7 +55,7 @@ guard_one(struct sandbox_command *c, struct mounts *m, const struct sandbox_plan
         paths_add(&c->placed, path);
         mounts_add(m, content ? MOUNT_READ_ONLY : folder ? MOUNT_EMPTY : MOUNT_HIDE, path);
     } else if (ok && how == MARK_REAL && lstat(path, &st) == 0) {
-        bool git = strcmp(fs_basename(path), ".git") == 0 && S_ISDIR(st.st_mode);
+        bool git = strcmp(fs_basename(path), ".git") == 0 && sandbox_is_repository(path);
         char *real = S_ISLNK(st.st_mode) ? paths_real(path) : xstrdup(path);
         if (real && !git)
             mounts_add(m, MOUNT_READ_ONLY, real);
@@ -82,7 +82,8 @@ guard_new_git(struct sandbox_command *c, struct mounts *m, const struct sandbox_
 {
     char *git = fs_join(p->root, ".git");
     bool ok = true;
-    if (fs_is_dir(git) && !paths_has(&p->writable, git) && !paths_has(&c->placed, git)) {
+    if (sandbox_is_repository(git) && !paths_has(&p->writable, git) &&
+        !paths_has(&c->placed, git)) {
         struct sandbox_paths w = {0}, r = {0}, missing = {0};
         paths_add(&w, p->root);
         sandbox_git(&(struct sandbox_guards){&w, &r, &missing}, p->root);
@@ -168,6 +169,7 @@ write_bwrap(const struct mounts *m, const struct sandbox_plan *p, const char *cw
 static void
 write_landlock(const struct sandbox_plan *p, const char *own_file, struct buf *out)
 {
+    record_number(out, "abi", sandbox_probe()->landlock_abi);
     record(out, "w", p->tmp);
     if (own_file)
         record(out, "w", own_file);

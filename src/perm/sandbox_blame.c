@@ -18,18 +18,12 @@ depth_in(const struct sandbox_paths *l, const char *path)
         char *bare = xstrdup(l->v[i]);
         size_t n = strlen(bare);
         if (n > 1 && bare[n - 1] == '/')
-            bare[n - 1] = '\0';
+            bare[--n] = '\0';
         if (fs_is_within(path, bare) && n > best)
             best = n;
         free(bare);
     }
     return best;
-}
-
-static bool
-is_git_path(const char *path)
-{
-    return strstr(path, "/.git/") || strstr(path, "/modules/");
 }
 
 static enum blame
@@ -46,8 +40,7 @@ judge(const struct sandbox_plan *p, const char *path)
         return BLAME_HIDDEN;
     if (bwrap && (kept > writable || (kept && kept == writable)))
         return BLAME_PROTECTED;
-    /* .git itself is guarded as a name, and writable where it is there */
-    if (bwrap && guarded > writable && !(is_git_path(path) && writable))
+    if (bwrap && guarded > writable)
         return BLAME_PROTECTED;
     if (writable)
         return BLAME_NOT;

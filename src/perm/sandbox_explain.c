@@ -26,6 +26,15 @@ read_note(const struct sandbox_command *c, struct buf *out)
     buf_commit(out, n > 0 ? (size_t)n : 0);
 }
 
+static void
+processes_text(const struct sandbox_plan *p, struct buf *out)
+{
+    buf_addf(out,
+             "The command reached the sandbox's limit of %d processes; sandbox.limits.processes in "
+             "the settings changes it.",
+             p->caps.processes);
+}
+
 static bool
 from_note(const struct sandbox_plan *p, struct str note, struct buf *out)
 {
@@ -41,10 +50,7 @@ from_note(const struct sandbox_plan *p, struct str note, struct buf *out)
                 "command; sandbox.limits.memoryMB in the settings changes it.",
                 (long long)(p->caps.memory_bytes / MB));
         else if (str_is(line, "processes"))
-            buf_addf(out,
-                     "The command reached the sandbox's limit of %d processes; "
-                     "sandbox.limits.processes in the settings changes it.",
-                     p->caps.processes);
+            processes_text(p, out);
         else
             continue;
         return true;
@@ -85,6 +91,12 @@ from_end(const struct sandbox_plan *p, int status, struct str output, struct buf
             "The sandbox lets no file grow beyond %lld MB; sandbox.limits.fileMB in the settings "
             "changes it.",
             (long long)(p->caps.file_bytes / MB));
+        return true;
+    }
+    /* Where no cgroup counts, the account's own limit is the brake, and that writes no note. */
+    if (p->caps.processes && !sandbox_probe()->cgroup &&
+        (has(output, "Resource temporarily unavailable") || has(output, "EAGAIN"))) {
+        processes_text(p, out);
         return true;
     }
     if (p->caps.cpu_seconds &&
@@ -255,30 +267,42 @@ fits(const struct sandbox_plan *p, enum trouble t, enum blame b, const char *pat
     return false;
 }
 
+/* Of several in a line, the one that most surely is what it is about; of equals the last ("cannot copy A to B"). */
+static int
+weight(enum blame b)
+{
+    return b == BLAME_NOT ? 0 : b == BLAME_OUTSIDE ? 1 : 2;
+}
+
 static bool
 path_line(const struct sandbox_plan *p, const struct sandbox_command *c, struct str line,
           struct buf *out)
 {
     enum trouble t = trouble_of(line);
     struct str rest = line, word;
+    enum blame worst = BLAME_NOT;
+    char *about = NULL;
     while (t != TROUBLE_NONE && next_word(&rest, &word)) {
         char *path = NULL;
         enum blame b = word.len ? sandbox_blame(p, c->cwd, word, &path) : BLAME_NOT;
-        bool ok = b != BLAME_NOT && fits(p, t, b, path);
-        if (ok)
-            sandbox_blame_text(p, b, path, out);
+        if (b != BLAME_NOT && fits(p, t, b, path) && weight(b) >= weight(worst)) {
+            free(about);
+            about = path;
+            path = NULL;
+            worst = b;
+        }
         free(path);
-        if (ok)
-            return true;
     }
-    if (t == TROUBLE_READ_ONLY && p->kind == SANDBOX_BWRAP) {
+    if (worst != BLAME_NOT)
+        sandbox_blame_text(p, worst, about, out);
+    else if (t == TROUBLE_READ_ONLY && p->kind == SANDBOX_BWRAP)
         buf_addf(out,
                  "The sandbox lets commands write only below '%s' and TMPDIR; "
                  "sandbox.filesystem.allowWrite in the settings opens a folder.",
                  p->root);
-        return true;
-    }
-    return false;
+    bool found = worst != BLAME_NOT || (t == TROUBLE_READ_ONLY && p->kind == SANDBOX_BWRAP);
+    free(about);
+    return found;
 }
 
 static bool

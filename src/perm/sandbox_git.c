@@ -151,8 +151,8 @@ points_back(const char *git_dir, const char *dot_git, const char *top)
     return ok;
 }
 
-static bool
-looks_like_repository(const char *dir)
+bool
+sandbox_is_repository(const char *dir)
 {
     char *head = fs_join(dir, "HEAD"), *objects = fs_join(dir, "objects");
     bool ok = fs_exists(head) && fs_is_dir(objects);
@@ -170,7 +170,7 @@ linked(const struct sandbox_guards *g, const char *top, const char *dot_git)
     paths_add(g->read_only, dot_git);
     if (git_dir && points_back(git_dir, dot_git, top)) {
         const char *shared = common ? common : git_dir;
-        if (looks_like_repository(shared) && (!common || fs_is_within(git_dir, common))) {
+        if (sandbox_is_repository(shared) && (!common || fs_is_within(git_dir, common))) {
             git_folder(g, shared);
             modules(g, shared, 0, &left);
             keep_hooks_path(g, shared, top);
@@ -193,7 +193,7 @@ sandbox_git(const struct sandbox_guards *g, const char *top)
     mode_t mode;
     int left = MODULES_MAX;
     if (kind_at(dot_git, &mode)) {
-        if (S_ISDIR(mode)) {
+        if (S_ISDIR(mode) && sandbox_is_repository(dot_git)) {
             git_folder(g, dot_git);
             modules(g, dot_git, 0, &left);
             keep_hooks_path(g, dot_git, top);

@@ -162,6 +162,24 @@ write_one(const struct mounts *m, size_t i, const char *tmp, struct buf *out)
     }
 }
 
+/* Of the kernel's own files in a new /proc some are the superuser's by owner alone, which needs no capability. */
+static void
+write_proc(struct buf *out)
+{
+    static const char *const kept[] = {"sys",  "sysrq-trigger", "fs",   "irq",    "bus",
+                                       "mtrr", "acpi",          "scsi", "asound", "pressure"};
+    static const char *const hidden[] = {"kcore",         "keys",        "key-users",  "kmsg",
+                                         "latency_stats", "sched_debug", "timer_list", "kpagecount",
+                                         "kpageflags",    "kpagecgroup"};
+    for (size_t i = 0; i < ARRAY_LEN(kept) + ARRAY_LEN(hidden); i++) {
+        bool hide = i >= ARRAY_LEN(kept);
+        char *path = fs_join("/proc", hide ? hidden[i - ARRAY_LEN(kept)] : kept[i]);
+        if (fs_exists(path))
+            args(out, "--ro-bind", hide ? "/dev/null" : path, path);
+        free(path);
+    }
+}
+
 void
 mounts_write(const struct mounts *m, const char *tmp, const char *proxy, const char *inside_proxy,
              struct buf *out)
@@ -169,6 +187,7 @@ mounts_write(const struct mounts *m, const char *tmp, const char *proxy, const c
     struct stat st;
     for (size_t i = 0; i < m->n; i++)
         write_one(m, i, tmp, out);
+    write_proc(out);
     if (proxy)
         args(out, "--bind", proxy, inside_proxy);
     /* Only now: what is shown inside needed places to stand on. */

@@ -24,6 +24,8 @@ struct sandbox_guards {
 /* What git keeps for the work tree at `top`: its folder writable (it could be renamed else), hooks and settings in it not. A .git file is
  * believed only when the folder it names points back. */
 void sandbox_git(const struct sandbox_guards *g, const char *top);
+/* Is there a HEAD and objects in it? */
+bool sandbox_is_repository(const char *git_dir);
 /* The guarded names of a top folder itself. */
 void sandbox_guard_top(const struct sandbox_guards *g, const char *top, bool is_home);
 
