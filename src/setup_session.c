@@ -1,6 +1,7 @@
 /* How the session starts: its mode, which session it goes on with, and what is wrong with the settings. */
 #include "setup.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -155,6 +156,24 @@ is_unused_model(struct setup *s)
 }
 
 /* A deny rule that is not read must not be missed in silence. NULL when all is well; yours. */
+/* Nothing is sent that was not written down first, so it is said before somebody has typed for nothing. */
+static void
+add_unwritable(struct buf *out, const char *data_dir)
+{
+    char *at = xstrdup(data_dir);
+    while (!fs_exists(at) && strcmp(at, "/") != 0) {
+        char *up = fs_dirname(at);
+        free(at);
+        at = up;
+    }
+    if (access(at, W_OK | X_OK) != 0)
+        buf_addf(out,
+                 "%ssessions cannot be written below '%s' (%s), so no request can be sent: make it "
+                 "writable, or set YARE_DATA_DIR",
+                 out->len ? "\n" : "", at, strerror(errno));
+    free(at);
+}
+
 char *
 setup_problems(struct setup *s)
 {
@@ -179,6 +198,7 @@ setup_problems(struct setup *s)
                  "%sthe offline pilot answers, which is no language model and has no others: "
                  "--model %s is not used (/connect lists what answers on this machine)",
                  out.len ? "\n" : "", s->options->model);
+    add_unwritable(&out, s->data_dir);
     if (s->mended)
         buf_addf(&out, "%s%s", out.len ? "\n" : "", s->mended);
     if (s->models_problem)

@@ -87,6 +87,14 @@ def wrong_usage():
     w.close()
 
 
+def a_disk_that_takes_no_session_is_told_at_the_start():
+    w = World()
+    w.env["YARE_DATA_DIR"] = w.project + "/README.md/data"
+    run = w.print_mode("help")
+    check(run.returncode == 1 and "sessions cannot be written below" in run.stderr, run)
+    w.close()
+
+
 def untrusted_folder_only_narrows():
     w = World(trust=False)
     w.write(".yare/settings.json", json.dumps({"permissions": {"allow": ["Bash(touch:*)"], "deny": ["Read(README.md)"]}}))
@@ -127,5 +135,6 @@ def signals():
         w.close()
 
 
-main(text_json_and_stream, denied_is_not_failure, continue_and_resume, wrong_usage, untrusted_folder_only_narrows,
+main(text_json_and_stream, denied_is_not_failure, continue_and_resume, wrong_usage,
+         a_disk_that_takes_no_session_is_told_at_the_start, untrusted_folder_only_narrows,
      max_turns_and_errors, signals)
