@@ -178,7 +178,7 @@ do_declare(struct sh *sh, size_t leaf, const struct command *c)
     struct perm_leaf *l = leaf_at(sh, leaf);
     l->cls = CLASS_READER;
     bool exported = arg_is(c, 0, "export"), operands = false;
-    sh->frozen_seen = sh->frozen_seen || arg_is(c, 0, "readonly");
+    bool freezes = arg_is(c, 0, "readonly");
     for (size_t i = 1; i < c->n; i++) {
         const struct word *w = &c->argv[i];
         struct str s = w->w.text;
@@ -192,10 +192,12 @@ do_declare(struct sh *sh, size_t leaf, const struct command *c)
                     l->cls = exported && s.ptr[k] == 'n' ? CLASS_KNOWN : CLASS_DANGER;
                 }
             exported = exported || memchr(s.ptr, 'x', s.len);
-            sh->frozen_seen = sh->frozen_seen || memchr(s.ptr, 'r', s.len);
+            freezes = freezes || memchr(s.ptr, 'r', s.len);
+            sh->frozen_seen = sh->frozen_seen || freezes;
             continue;
         }
         operands = true;
+        sh->frozen_seen = sh->frozen_seen || freezes;
         size_t eq = w->w.known ? str_find(s, '=', 0) : (size_t)-1;
         struct str name = eq == (size_t)-1 ? s : str_sub(s, 0, eq);
         if (w->split ||
@@ -224,6 +226,8 @@ do_declare(struct sh *sh, size_t leaf, const struct command *c)
         }
         if (is_name(name) && !exported && !arg_is(c, 0, "readonly"))
             func_local(sh, name);
+        if (freezes && sh->n_frozen < ARRAY_LEN(sh->frozen))
+            sh->frozen[sh->n_frozen++] = name;
         /* The walk has set what it saw as assignments; a bare name may be a new variable of a function. */
         if (!w->assign && is_name(name) && (sets || !exported))
             state_set(sh, name, VAR_UNKNOWN, str_from(NULL));

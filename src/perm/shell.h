@@ -156,7 +156,11 @@ struct sh {
     bool
         attrs_seen; /* attributes change what is assigned (-i, -u, -n ...): no value is known any more */
     bool frozen_seen; /* readonly: an assignment may fail and the command still runs */
-    size_t in_func;   /* function bodies around this place */
+    struct str frozen[16];
+    size_t n_frozen;
+    bool
+        scope_first; /* the list to come is the last part of a pipe: its first command runs in a subshell */
+    size_t in_func; /* function bodies around this place */
     bool
         scope_last; /* the list to come is the first part of a pipe: its last command runs in a subshell */
 };

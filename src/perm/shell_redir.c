@@ -156,6 +156,8 @@ redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extr
             word_heredoc(sh, doc->body);
     }
     bool amp = str_is(r.op, ">&") || str_is(r.op, "<&");
+    if (amp && r.target.src.len > 1 && r.target.src.ptr[0] == '-')
+        sh_incomplete(sh, "a redirection is not understood"); /* "-" closes, the rest is a word */
     r.dup = amp && ((r.target.w.known && is_descriptor(r.target.w.text)) || r.target.numeric);
     struct redirect *stored = add(sh, c);
     *stored = r;

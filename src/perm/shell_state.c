@@ -34,6 +34,15 @@ note_special(struct sh *sh, struct str name)
 {
     sh->ifs_seen = sh->ifs_seen || str_is(name, "IFS");
     sh->cdpath_seen = sh->cdpath_seen || str_is(name, "CDPATH");
+    static const char *const fixed[] = {"PPID",     "UID",       "EUID",
+                                        "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO"};
+    bool fails = sh->n_frozen == ARRAY_LEN(sh->frozen);
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+        fails = fails || str_is(name, fixed[i]);
+    for (size_t i = 0; i < sh->n_frozen; i++)
+        fails = fails || str_eq(name, sh->frozen[i]);
+    if (fails) /* what stands behind it on the line is then left out */
+        sh_incomplete(sh, "sets a variable that cannot be set");
     if (str_is(name, "POSIXLY_CORRECT") || str_is(name, "BASH_COMPAT"))
         sh_incomplete(sh, "the shell is told to read commands in another way");
 }

@@ -208,8 +208,8 @@ walk_list_pipe(struct sh *sh, TSNode n, const struct redirs *rd)
         TSNode c = ts_node_child(n, i);
         if (ts_node_is_named(c) && !node_is(c, "comment"))
             pipe_part(sh, c, i + 1 == count ? rd : NULL);
-        if (!gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)), ts_node_start_byte(c),
-                          true))
+        if (is_list(c) || !gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)),
+                                        ts_node_start_byte(c), true))
             sh_incomplete(sh, "the parser passed over a part of a pipe");
     }
     sh->st = after;
@@ -222,15 +222,24 @@ static void
 walk_parts(struct sh *sh, TSNode n, const struct redirs *rd)
 {
     uint32_t count = ts_node_child_count(n);
+    bool ends_in_list = count > 1 && is_list(ts_node_child(n, count - 1));
     for (uint32_t i = 0; i < count; i++) {
         TSNode c = ts_node_child(n, i);
         if (i > 0 && !gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)),
                                    ts_node_start_byte(c), true))
             sh_incomplete(sh, "the parser passed over a part of a pipe");
-        if (ts_node_is_named(c) && !node_is(c, "comment"))
+        if (i > 0 && i + 1 < count && is_list(c))
+            sh_incomplete(sh, "a pipe is not understood");
+        if (ts_node_is_named(c) && !node_is(c, "comment") && !(ends_in_list && i + 1 == count))
             pipe_part(sh, c, i + 1 == count ? rd : NULL);
     }
     sh_settle(sh);
+    if (!ends_in_list)
+        return;
+    /* "a | { b; } | c && d": for the grammar all from the group on is a list, of which the pipe has the first command. */
+    sh->scope_first = true;
+    walk_stmt(sh, ts_node_child(n, count - 1), rd);
+    sh->scope_first = false;
 }
 
 static void
@@ -252,8 +261,8 @@ walk_list(struct sh *sh, TSNode n, const struct redirs *rd)
 {
     TSNode side[2];
     size_t k = 0;
-    bool and_op = false, scope_last = sh->scope_last;
-    sh->scope_last = false;
+    bool and_op = false, scope_last = sh->scope_last, scope_first = sh->scope_first;
+    sh->scope_last = sh->scope_first = false;
     uint32_t count = ts_node_child_count(n);
     for (uint32_t i = 0; i < count; i++) {
         TSNode c = ts_node_child(n, i);
@@ -270,7 +279,11 @@ walk_list(struct sh *sh, TSNode n, const struct redirs *rd)
         walk_children(sh, n);
         return;
     }
-    walk_stmt(sh, side[0], NULL);
+    sh->scope_first = scope_first && is_list(side[0]);
+    if (scope_first && !is_list(side[0]) && !node_is(side[0], "pipeline"))
+        scoped(sh, side[0], NULL);
+    else
+        walk_stmt(sh, side[0], NULL);
     struct cwdset ok = sh->ok, bad = sh->fail;
     struct state skipped = state_copy(sh, &sh->st);
     if (and_op && sh->ok_st)

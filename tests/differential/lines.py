@@ -75,6 +75,7 @@ class Maker:
         self.r = rng
         self.x = expansion
         self.budget = 60
+        self.defined = "f"
 
     def one(self, items):
         return items[int(self.r.random() * len(items))]
@@ -167,6 +168,11 @@ class Maker:
             parts.insert(self.r.randint(1, len(parts)) if self.odds(0.3) else len(parts), self.redirect())
         return " ".join(p for p in parts if p)
 
+    def remember(self, name):
+        """The function that is being defined, to be called afterwards."""
+        self.defined = name
+        return name
+
     def quote(self, text):
         return "'" + text.replace("'", "'\\''") + "'"
 
@@ -247,8 +253,9 @@ class Maker:
             lambda: "select v in a b; do " + b() + "break; done < /dev/null",
             lambda: w(CONDITIONS) + w([" && ", " || "]) + self.command(d - 1),
             lambda: "(( " + w(["1", "0", "1+1", "x=1" if self.x else "2>1"]) + " ))" + w(["", " && f", " || g"]),
-            lambda: w(["f", "g", "h"]) + "() { " + b() + "}; " + w(["f", "f a", "g", "f 'a b' c", "h"]),
-            lambda: w(["f", "ls", "g"]) + "() { " + (w(["h \"$@\"; ", "h \"$1\"; ", "cd \"$1\" && h; ", "local x=$1; h $x; "]) if self.x else "h in; cd docs; ") + "}; " + w(["f a", "ls src", "g", "f src; g after"]),
+            lambda: "NAME() { ".replace("NAME", self.remember(w(["f", "g", "h"]))) + b() + "}; " + w([self.defined, self.defined + " a", "f", self.defined + " 'a b' c"]),
+            lambda: self.remember(w(["f", "ls", "g"])) + "() { " + (w(["h \"$@\"; ", "h \"$1\"; ", "cd \"$1\" && h; ", "local x=$1; h $x; "]) if self.x else "h in; cd docs; ") +
+                    "}; " + w([self.defined + " a", self.defined + " src", "g", self.defined + " src; h after"]),
         ])() + after
 
     def command(self, d):
@@ -260,7 +267,8 @@ class Maker:
         if r < 0.56:
             return self.heredoc()
         if r < 0.66:
-            return self.one(MOVES + EXPANDING_MOVES if self.x else MOVES)
+            common = MOVES[:7] + EXPANDING_MOVES if self.x else MOVES[:9]
+            return self.one(common if self.odds(0.6) else MOVES)
         if r < 0.76 and self.x:
             return self.one(SETTERS)
         if r < 0.80 and self.x:
