@@ -23,6 +23,8 @@ that fits, else by the next response of the list; past its end the last one is u
   {"text": WORD, "then": RESPONSE}         WORD stands in a text block of the last user message
   {"model": WORD, "then": RESPONSE}        WORD stands in the model's name
 Several conditions in one row must all hold.
+"classifier": [RESPONSE, ...] answers, in order and past its end with the last one, the requests whose system prompt is that of auto mode's
+classifier; they take nothing from the others, and their log line has "classifier": true.
 
 A RESPONSE is a list of steps:
   {"text": "..."}        {"thinking": "...", "signature": "..."}       {"redacted_thinking": "data"}
@@ -347,6 +349,8 @@ def check_script(script):
                 sys.exit("%s: unknown step %r" % (where, s))
     for i, r in enumerate(script.get("responses", [])):
         response("responses[%d]" % i, r)
+    for i, r in enumerate(script.get("classifier", [])):
+        response("classifier[%d]" % i, r)
     for i, m in enumerate(script.get("match", [])):
         if not any(k in CONDITIONS for k in m):
             sys.exit("match[%d] has no condition" % i)
@@ -515,6 +519,7 @@ class State:
 
     def __init__(self, script, log, extension):
         self.responses, self.matches = list(script.get("responses", [])), [dict(m) for m in script.get("match", [])]
+        self.classifier = list(script.get("classifier", []))
         self.extension = extension and script.get("extension", True)
         self.log = open(log, "a")
         self.lock, self.n, self.before = threading.Lock(), 0, {}
@@ -531,7 +536,19 @@ class State:
                 ("model" not in row or row["model"] in body["model"]) and
                 ("tool_result" not in row or row["tool_result"] == any(b["type"] == "tool_result" for b in blocks)))
 
+    @staticmethod
+    def is_classifier(body):
+        """The first words of assets/prompts/classifier.md."""
+        if not isinstance(body, dict):
+            return False
+        system = body.get("system") or [m["content"] for m in body.get("messages", []) if m.get("role") == "system"]
+        return "You are the permission classifier" in json.dumps(system)
+
     def choose(self, body, chat):
+        if self.is_classifier(body):
+            if not self.classifier:
+                return [{"text": "No verdict is scripted."}]
+            return self.classifier.pop(0) if len(self.classifier) > 1 else self.classifier[0]
         for row in self.matches:
             if self.fits(row, body, chat):
                 row["used"] = True
@@ -565,7 +582,8 @@ class State:
             self.n += 1
             body, illegal = self.judge(text, chat)
             self.log.write(json.dumps({"n": self.n, "path": path, "from": client, "headers": headers, "body": body,
-                                       "illegal": illegal, "at": at, "answered": self.answered}) + "\n")
+                                       "illegal": illegal, "at": at, "answered": self.answered,
+                                       "classifier": self.is_classifier(body)}) + "\n")
             self.log.flush()
             if illegal:
                 print("illegal request %d: %s" % (self.n, illegal), file=sys.stderr, flush=True)
