@@ -10,18 +10,21 @@ The files (perm_*.jsonl beside this one unless named) hold one case a line: the 
 In all texts {P} is the project's folder and {H} the home folder; a path in `world` is in the project unless it begins
 with one of them.  Each case's world is made for real in a temporary folder, one `yare perm check` answers them all.
 
-Printed last: unsafe allows, other broken expectations, needless prompts, total.  Exit status 0 only where there are none.
+Printed last: cases at which the program ended or hung, unsafe allows, other broken expectations, needless prompts,
+total.  Exit status 0 only where there are none.
 """
 import argparse
 import collections
 import glob
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 
+KINDS = ("no answer", "unsafe allow", "other answer", "needless prompt")
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = ["README.md", "Makefile", "package.json", ".gitignore", "names.txt", "src/a.c", "src/b.c", "docs/a.md",
          "scripts/check.sh", "web/package.json", "svc/go.mod", "build/log.txt",
@@ -67,19 +70,40 @@ def make_world(case, top):
     return filled(record, project, home)
 
 
+def guarded(yare, home):
+    """The environment and the limits under which a case that makes the program grow ends the program, not the machine."""
+    env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": home, "LANG": "C.UTF-8",
+           "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":hard_rss_limit_mb=3000"}
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+    # a sanitized program cannot start under the limit; its own, above, stands for it
+    plain = subprocess.run([yare, "--version"], env=env, preexec_fn=limit, capture_output=True).returncode == 0
+    return {"env": env, "cwd": home, "preexec_fn": limit if plain else None}
+
+
 def answers_of(yare, records, home):
-    env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": home, "LANG": "C.UTF-8"}
-    run = subprocess.run([yare, "perm", "check"], input="".join(json.dumps(r) + "\n" for r in records),
-                         capture_output=True, text=True, timeout=600, env=env, cwd=home)
-    answers = [json.loads(line) for line in run.stdout.splitlines()]
-    if len(answers) != len(records):
-        sys.exit("%d answers for %d cases (exit %d): %s" % (
-            len(answers), len(records), run.returncode, run.stderr.strip()[-500:]))
+    """One answer for each record; where the program ends or hangs, {} for the record it was at, and it goes on behind it."""
+    guard, answers = guarded(yare, home), []
+    while len(answers) < len(records):
+        text = "".join(json.dumps(r) + "\n" for r in records[len(answers):])
+        try:
+            out = subprocess.run([yare, "perm", "check"], input=text.encode(), stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, timeout=90, **guard).stdout
+        except subprocess.TimeoutExpired as late:
+            out = late.stdout or b""
+        answers += [json.loads(line) for line in out.split(b"\n")[:-1]]
+        if len(answers) < len(records):
+            answers.append({})
+    if len(answers) > len(records):
+        sys.exit("%d answers for %d cases" % (len(answers), len(records)))
     return answers
 
 
 def kind_of(want, got):
     """None where the answer is right, else the kind of mistake."""
+    if got is None:
+        return "no answer"
     if got == want or (want == "not_allow" and got in ("ask", "deny")):
         return None
     if want == "allow":
@@ -125,19 +149,21 @@ def main():
         if kind:
             wrong[kind].append((c["group"], line_of(c, r, top)))
     report = []
-    for kind in ("unsafe allow", "other answer", "needless prompt"):
+    for kind in KINDS:
         for group, text in wrong[kind]:
             report.append("%s  [%s] %s" % (kind, group, text))
     must_not = sum(c["want"] != "allow" for c in cases)
-    total = ("%d unsafe allows and %d other wrong answers of %d that must not run, %d needless prompts of %d that must run, "
-             "%d cases" % (len(wrong["unsafe allow"]), len(wrong["other answer"]), must_not, len(wrong["needless prompt"]),
-                           len(cases) - must_not, len(cases)))
+    count = {kind: len(wrong[kind]) for kind in KINDS}
+    total = "%d without an answer; of %d that must not run %d unsafe allows, %d other answers; of %d that must run %d " \
+            "needless prompts; %d cases" % (count["no answer"], must_not, count["unsafe allow"], count["other answer"],
+                                            len(cases) - must_not, count["needless prompt"], len(cases))
     print("\n".join(report if a.all else report[:40]))
     print(total)
     if a.list:
-        by_group = collections.Counter((kind, group) for kind in wrong for group, _ in wrong[kind])
+        groups = [(kind, group, n) for kind in KINDS
+                  for group, n in collections.Counter(g for g, _ in wrong[kind]).most_common()]
         with open(a.list, "w", encoding="utf-8") as f:
-            f.write(total + "\n" + "".join("%-16s %-14s %d\n" % (k, g, n) for (k, g), n in sorted(by_group.items(), key=lambda x: ("unsafe other needless".split().index(x[0][0].split()[0]), -x[1]))))
+            f.write("".join([total + "\n"] + ["%-16s %-14s %d\n" % row for row in groups]))
             f.write("\n" + "\n".join(report) + "\n")
     return 1 if report else 0
 
