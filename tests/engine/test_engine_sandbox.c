@@ -226,6 +226,39 @@ nothing_set_confines_nothing(void **state)
     finish(&r);
 }
 
+/* In auto mode nobody said yes: the wall is there, with nothing set. */
+static void
+what_the_classifier_lets_through_runs_inside(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, NULL, NULL);
+    r.cfg.mode = PERM_AUTO;
+    r.cfg.mode_given = true;
+    char *command = xasprintf(WRITE("%s"), outside);
+    call(&r, command, "");
+    call_as(&r, "t2", command, ",\"dangerouslyDisableSandbox\":true");
+    scripted_judge_says(r.script,
+                        "{\"verdict\":\"allow\",\"confidence\":0.95,\"reason\":\"harmless\"}");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    expect(decided(&r), "it runs inside the sandbox (bwrap)");
+    rig_tool(&r, "t1", PHASE_END, TOOL_FAILED);
+    rig_result(&r);
+    assert_false(fs_exists(outside));
+    /* the way out is no matter of the classifier */
+    rig_post(&r, OP_SUBMIT, "again");
+    const struct event *e = rig_kind(&r, EV_PERM_ASK);
+    expect(&e->u.ask.decision, "only a person lets it");
+    rig_answer(&r, e->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    expect(decided(&r), "it confines what only the classifier lets through");
+    rig_result(&r);
+    assert_true(fs_exists(outside));
+    assert_int_equal(scripted_judge_requests(r.script), 1);
+    free(command);
+    finish(&r);
+}
+
 /* From nothing set to on and off again, while the session runs; a person's own command is never inside. */
 static void
 is_switched_while_it_runs(void **state)
@@ -265,6 +298,7 @@ main(int argc, char **argv)
         cmocka_unit_test(may_not_want_out),
         cmocka_unit_test(excluded_commands_run_outside),
         cmocka_unit_test(nothing_set_confines_nothing),
+        cmocka_unit_test(what_the_classifier_lets_through_runs_inside),
         cmocka_unit_test(is_switched_while_it_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
