@@ -67,6 +67,8 @@ take_record(struct confine *c, const char *key, const char *value)
         add(&c->hidden, &c->n_hidden, value);
     else if (!strcmp(key, "r"))
         add(&c->shown, &c->n_shown, value);
+    else if (!strcmp(key, "s"))
+        add(&c->sockets, &c->n_sockets, value);
     else if (!strcmp(key, "kind"))
         c->bwrap_kind = !strcmp(value, "bwrap");
     else if (!strcmp(key, "net"))
@@ -114,8 +116,7 @@ read_plan(struct confine *c, const char *file)
         char *record = c->text + at, *eq = strchr(record, '=');
         at += strlen(record) + 1;
         if (!strcmp(record, "bwrap-args")) {
-            if (lseek(c->plan_fd, (off_t)at, SEEK_SET) < 0)
-                confine_fail(c, "cannot read the plan", errno);
+            c->args_at = (int64_t)at;
             return;
         }
         if (!eq)

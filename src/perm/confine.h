@@ -9,6 +9,7 @@
  *
  * PLAN is "key=value" records, each ended by NUL; "bwrap-args" ends them, and what follows are bwrap's own arguments in the same form:
  *     kind=bwrap|landlock  bwrap=PATH  tmp=DIR  note=FILE  file=BYTES  cpu=SECONDS  net=0|1  proxy=SOCKET (inside)  abi=N
+ *     s=PATH a socket to be hidden, should it still be there (bwrap)
  *     w=PATH may be written, x=PATH must not be read, r=PATH a hole in those (Landlock only)
  *
  * Fails closed: a step that fails writes "setup TEXT" to the note, says so on standard error and ends with CONFINE_FAILED.
@@ -29,11 +30,14 @@ _Noreturn void confine_main(int argc, char **argv);
 struct confine {
     bool bwrap_kind, network;
     int abi;
-    int plan_fd; /* behind "bwrap-args" */
+    int plan_fd;
+    int64_t args_at; /* where bwrap's arguments begin in it */
     const char *bwrap, *tmp, *note, *proxy;
     int64_t file_bytes, cpu_seconds;
     const char **write, **hidden, **shown; /* Landlock's */
     size_t n_write, n_hidden, n_shown;
+    const char **sockets; /* bwrap's: to be hidden where they are still there */
+    size_t n_sockets;
     char *text; /* what the strings borrow from */
 };
 

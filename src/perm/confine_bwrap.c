@@ -11,11 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "perm/confine.h"
+
+enum { TRIES = 3 /* a socket may go between the look and the mount */ };
 
 static bool
 read_report(int fd, struct confine_report *r)
@@ -43,63 +46,110 @@ end_as(int status)
     _exit(WEXITSTATUS(status));
 }
 
+/* Descriptors that bwrap hands on: itself as a program, the reports, the command's standard error. */
+struct passed {
+    int self, report, err;
+};
+
+/* Sockets come and go: those that are there now. One that is gone needs no hiding. */
+static size_t
+add_sockets(const struct confine *c, const char **v, size_t n)
+{
+    struct stat st;
+    for (size_t i = 0; i < c->n_sockets; i++)
+        if (lstat(c->sockets[i], &st) == 0 && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
+            v[n++] = "--ro-bind";
+            v[n++] = "/dev/null";
+            v[n++] = c->sockets[i];
+        }
+    return n;
+}
+
 static _Noreturn void
-start_bwrap(const struct confine *c, int self, int report, char **argv)
+start_bwrap(const struct confine *c, const struct passed *fds, int said, char **argv)
 {
     char args[16], exe[40], fd[16], words[64];
     size_t n_argv = 0, n = 0;
     snprintf(args, sizeof args, "%d", c->plan_fd);
-    snprintf(exe, sizeof exe, "/proc/self/fd/%d", self);
-    snprintf(fd, sizeof fd, "%d", report);
-    snprintf(words, sizeof words, "%s%s", c->network ? "net," : "", c->proxy ? "proxy," : "");
+    snprintf(exe, sizeof exe, "/proc/self/fd/%d", fds->self);
+    snprintf(fd, sizeof fd, "%d", fds->report);
+    snprintf(words, sizeof words, "err=%d,%s%s", fds->err, c->network ? "net," : "",
+             c->proxy ? "proxy," : "");
     while (argv[n_argv])
         n_argv++;
-    const char **v = xcalloc(n_argv + 16, sizeof *v);
-    const char *const head[] = {"bwrap",     "--args", args, "--",  exe,
-                                "--confine", "init",   fd,   words, c->proxy ? c->proxy : "-",
-                                "--"};
-    for (size_t i = 0; i < ARRAY_LEN(head); i++)
-        v[n++] = head[i];
+    const char **v = xcalloc(n_argv + 3 * c->n_sockets + 16, sizeof *v);
+    v[n++] = "bwrap";
+    v[n++] = "--args";
+    v[n++] = args;
+    n = add_sockets(c, v, n);
+    const char *const tail[] = {
+        "--", exe, "--confine", "init", fd, words, c->proxy ? c->proxy : "-", "--"};
+    for (size_t i = 0; i < ARRAY_LEN(tail); i++)
+        v[n++] = tail[i];
     for (size_t i = 0; i < n_argv; i++)
         v[n++] = argv[i];
-    for (int i = 0; i < 3; i++) {
-        const int kept[] = {c->plan_fd, self, report};
+    const int kept[] = {c->plan_fd, fds->self, fds->report, fds->err};
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
         fcntl(kept[i], F_SETFD, 0);
-    }
+    dup2(said, STDERR_FILENO); /* what bwrap has to say is no output of the command */
     execv(c->bwrap, (char **)(uintptr_t)v);
-    confine_fail(c, c->bwrap, errno);
+    dprintf(STDERR_FILENO, "cannot run '%s': %s", c->bwrap, strerror(errno));
+    _exit(CONFINE_FAILED);
+}
+
+/* One try. True: the sandbox stands, *ret_report tells of the command's end. False: what bwrap said is in `why`. */
+static bool
+try_bwrap(const struct confine *c, char **argv, int *ret_report, char *why, size_t size)
+{
+    int report[2], said[2];
+    struct confine_report r = {.event = -1};
+    struct passed fds = {.self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+                         .err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)};
+    if (fds.self < 0 || fds.err < 0 || pipe2(report, O_CLOEXEC) < 0 || pipe2(said, O_CLOEXEC) < 0 ||
+        lseek(c->plan_fd, c->args_at, SEEK_SET) < 0)
+        confine_fail(c, "descriptors", errno);
+    fds.report = report[1];
+    pid_t bwrap = fork();
+    if (bwrap < 0)
+        confine_fail(c, "cannot make a process", errno);
+    if (bwrap == 0)
+        start_bwrap(c, &fds, said[1], argv);
+    close(report[1]);
+    close(said[1]);
+    close(fds.self);
+    close(fds.err);
+    bool stands = read_report(report[0], &r) && r.event == CONFINE_STARTED;
+    if (stands)
+        kill(bwrap,
+             SIGKILL); /* it only waits now; the sandbox's first process is the supervisor's */
+    waitpid(bwrap, NULL, 0);
+    ssize_t n = stands ? 0 : read(said[0], why, size - 1);
+    why[n > 0 ? n : 0] = '\0';
+    why[strcspn(why, "\n")] = '\0';
+    close(said[0]);
+    *ret_report = report[0];
+    if (!stands)
+        close(report[0]);
+    return stands;
 }
 
 _Noreturn void
 confine_bwrap(const struct confine *c, char **argv)
 {
-    int fds[2], status = 0;
+    struct confine_report r;
+    char why[512];
+    int report, tries = 0;
     sigset_t all;
-    struct confine_report r = {.event = -1};
     /* The supervisor signals every process of the tree; what counts is how the command takes it. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    if (self < 0 || pipe2(fds, O_CLOEXEC) < 0)
-        confine_fail(c, "descriptors", errno);
-    pid_t bwrap = fork();
-    if (bwrap < 0)
-        confine_fail(c, "cannot make a process", errno);
-    if (bwrap == 0)
-        start_bwrap(c, self, fds[1], argv);
-    close(fds[1]);
-    close(self);
+    while (!try_bwrap(c, argv, &report, why, sizeof why))
+        if (!c->n_sockets || ++tries == TRIES)
+            confine_fail(c, *why ? why : "bubblewrap made no sandbox", ECANCELED);
     close(c->plan_fd);
-    if (!read_report(fds[0], &r) || r.event != CONFINE_STARTED) {
-        waitpid(bwrap, &status, 0);
-        confine_fail(c, "bubblewrap made no sandbox",
-                     r.event == CONFINE_BROKEN ? r.value : ECANCELED);
-    }
-    kill(bwrap, SIGKILL); /* it only waits now; the sandbox's first process is the supervisor's */
-    waitpid(bwrap, NULL, 0);
     for (int fd = 0; fd < 3; fd++)
         close(fd);
-    if (!read_report(fds[0], &r) || r.event != CONFINE_EXITED)
+    if (!read_report(report, &r) || r.event != CONFINE_EXITED)
         end_as(SIGKILL);
     end_as(r.value);
 }
@@ -190,9 +240,12 @@ confine_init(int argc, char **argv)
 {
     if (argc < 8 || strcmp(argv[6], "--") != 0)
         _exit(2);
-    int fd = atoi(argv[3]);
+    int fd = atoi(argv[3]), err = strncmp(argv[4], "err=", 4) ? -1 : atoi(argv[4] + 4);
     bool network = strstr(argv[4], "net,"), proxy = strstr(argv[4], "proxy,");
     fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (err < 0 || dup2(err, STDERR_FILENO) < 0)
+        broken(fd, "descriptors");
+    close(err);
     if (close_range(3, (unsigned)fd - 1, 0) < 0 || close_range((unsigned)fd + 1, ~0U, 0) < 0)
         broken(fd, "descriptors");
     prctl(PR_SET_NAME, "yare-init");

@@ -137,7 +137,6 @@ collect(struct sandbox_command *c, struct mounts *m, const struct sandbox_plan *
         return false;
     mounts_add(m, MOUNT_SHOW, c->cwd); /* without effect where it can be seen anyway */
     mounts_settle(m);
-    mounts_hide_sockets(m, p->tmp);
     return true;
 }
 
@@ -156,6 +155,12 @@ write_bwrap(const struct mounts *m, const struct sandbox_plan *p, const char *cw
                                          "--ro-bind",
                                          "/",
                                          "/"};
+    struct sandbox_paths sockets = {0};
+    mounts_find_sockets(m, p->tmp, &sockets);
+    for (size_t i = 0; i < sockets.n; i++)
+        if (!p->proxy_socket || strcmp(sockets.v[i], p->proxy_socket) != 0)
+            record(out, "s", sockets.v[i]);
+    paths_release(&sockets);
     buf_add(out, "bwrap-args", sizeof "bwrap-args");
     if (!p->network)
         buf_add(out, "--unshare-net", sizeof "--unshare-net");

@@ -212,27 +212,23 @@ socket_path(char *line)
 }
 
 static void
-hide_socket(struct mounts *m, size_t settled, const char *path, const char *own_tmp, int *left)
+find_socket(const struct mounts *m, const char *path, const char *own_tmp,
+            struct sandbox_paths *ret)
 {
     struct stat st;
     char *real = lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) ? paths_real(path) : NULL;
-    struct mounts before = {.v = m->v, .n = settled};
     enum mount_kind kind = MOUNT_READ_ONLY;
-    if (real && *left > 0 && !fs_is_within(real, own_tmp)) {
-        mounts_at(&before, real, &kind);
-        if (kind == MOUNT_WRITE || kind == MOUNT_READ_ONLY || kind == MOUNT_SHOW) {
-            mounts_add(m, MOUNT_HIDE, real);
-            --*left;
-        }
+    if (real && ret->n < SOCKETS_MAX && !fs_is_within(real, own_tmp)) {
+        mounts_at(m, real, &kind);
+        if (kind == MOUNT_WRITE || kind == MOUNT_READ_ONLY || kind == MOUNT_SHOW)
+            paths_add(ret, real);
     }
     free(real);
 }
 
 void
-mounts_hide_sockets(struct mounts *m, const char *own_tmp)
+mounts_find_sockets(const struct mounts *m, const char *own_tmp, struct sandbox_paths *ret)
 {
-    size_t settled = m->n;
-    int left = SOCKETS_MAX;
     struct buf text;
     buf_init(&text, SOCKET_LIST_MAX);
     int fd = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
@@ -249,9 +245,7 @@ mounts_hide_sockets(struct mounts *m, const char *own_tmp)
             *end++ = '\0';
         const char *path = socket_path(line);
         if (path)
-            hide_socket(m, settled, path, own_tmp, &left);
+            find_socket(m, path, own_tmp, ret);
     }
     buf_release(&text);
-    if (m->n > settled)
-        mounts_settle(m);
 }

@@ -87,5 +87,5 @@ bool mounts_at(const struct mounts *m, const char *path, enum mount_kind *ret);
 /* As bwrap's arguments, each ended by NUL. proxy (NULL: none) is found at inside_proxy, below /run. */
 void mounts_write(const struct mounts *m, const char *tmp, const char *proxy,
                   const char *inside_proxy, struct buf *out);
-/* The machine's named sockets that would be reachable. */
-void mounts_hide_sockets(struct mounts *m, const char *own_tmp);
+/* The machine's named sockets that could be reached. */
+void mounts_find_sockets(const struct mounts *m, const char *own_tmp, struct sandbox_paths *ret);

@@ -159,3 +159,29 @@ def case_open_network(b):
     want(r.code != 0 and not hidden.reached, "with the network open an abstract socket is reached", r)
     server.close()
     hidden.close()
+
+
+@only("bwrap")
+def case_sockets_that_come_and_go(b):
+    """One that is gone before it is hidden costs no command."""
+    stop = threading.Event()
+
+    def churn():
+        i = 0
+        while not stop.is_set():
+            i += 1
+            path = f"{b.outside}/s{i % 40}"
+            s = socket.socket(socket.AF_UNIX)
+            s.bind(path)
+            s.listen()
+            s.close()
+            os.unlink(path)
+    t = threading.Thread(target=churn)
+    t.start()
+    try:
+        for _ in range(10):
+            r = b.sh("echo fine")
+            want(r.out == "fine\n", "a command was lost", r)
+    finally:
+        stop.set()
+        t.join()
