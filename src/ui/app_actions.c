@@ -56,7 +56,7 @@ toggle_afk(struct app *a)
         return;
     a->mode_before = before;
     a->afk_set = true;
-    app_note(a, "AFK on: no judge yet, it still asks");
+    app_note(a, "AFK on: a classifier judges for you");
 }
 
 /* Ctrl+C: the running turn, else the text, else twice to quit. */

@@ -58,8 +58,8 @@ static const struct tour_step {
      "Say no: n, then a reason for the model (or none), then Enter. The model reads the reason and "
      "can do it another way."},
     {WANT_AUTO, ACT_AFK, NULL, "%KEY turns AFK on",
-     "You go away from the keyboard: %KEY turns AFK on, at any time. What would ask is "
-     "to be judged for you then; who judges is not there yet, so it still waits for you."},
+     "You go away from the keyboard: %KEY turns AFK on, at any time. A model judges what would "
+     "ask then; the pilot is none, so here it still waits for you."},
     {WANT_NOT_AUTO, ACT_AFK, NULL, "%KEY turns AFK off",
      "And back again, with the same key. Shift+Tab goes through all the modes."},
     {WANT_RUNNING, ACT_NONE, "run for i in 1 2 3 4 5 6 7 8 9; do echo working $i; sleep 2; done",
