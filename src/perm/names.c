@@ -301,7 +301,8 @@ names_from_pipe(struct sh *sh, const struct command *c, struct names *ret)
         const struct perm_leaf *l = sh->stages[i] == SIZE_MAX ? NULL : leaf_at(sh, sh->stages[i]);
         int kind = l && plain_stage(l) ? stage_names(sh, l, ret, &nul) : 0;
         if (kind >= 0)
-            return kind && l->cwd && strcmp(l->cwd, cwd->dir[0]) == 0 && (!any || filter_nul == ret->nul);
+            return kind && l->cwd && strcmp(l->cwd, cwd->dir[0]) == 0 &&
+                   (!any || filter_nul == ret->nul);
         if (any && nul != filter_nul)
             return false;
         any = true;

@@ -3,6 +3,7 @@
  * can make them run programs, which the executor neutralises and the chain limits to the project's own repository.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "perm/programs.h"
 
@@ -13,6 +14,8 @@ enum git_ops {
     G_VERB, /* the first operand is a verb that must be one of `verbs` */
     G_GET,  /* git config: only with a reading option */
     G_TREE, /* reads files of the work tree */
+    G_ONE,  /* a second operand would change it */
+    G_DRY,  /* only with --dry-run */
 };
 struct git_command {
     const char *name;
@@ -261,6 +264,35 @@ static const struct git_command commands[] = {
       .longs = "list/l get/g get-all/g get-regexp/g get-urlmatch/g local global system worktree "
                "show-origin show-scope name-only null includes no-includes type= bool int path",
       .exact = true}},
+    {"symbolic-ref",
+     G_ONE,
+     NULL,
+     {.shorts = "q", .longs = "short quiet no-recurse", .exact = true}},
+    {"clean",
+     G_DRY,
+     NULL,
+     {.shorts = "ndxXfqe:", .longs = "dry-run/n exclude= force quiet", .exact = true}},
+    {"submodule",
+     G_VERB,
+     " status",
+     {.shorts = "q", .longs = "cached recursive quiet", .exact = true}},
+    {"notes", G_VERB, "list show", {.shorts = "", .exact = true}},
+    {"whatchanged",
+     G_ANY,
+     NULL,
+     {.shorts = DIFF_SHORTS LOG_SHORTS, .longs = LOG_LONGS, .numbers = true, .exact = true}},
+    {"fsck",
+     G_NONE,
+     NULL,
+     {.shorts = "v",
+      .longs = "unreachable dangling no-dangling root tags cache no-reflogs full no-full strict "
+               "verbose progress no-progress connectivity-only name-objects",
+      .exact = true}},
+    {"check-ref-format",
+     G_ANY,
+     NULL,
+     {.longs = "branch normalize allow-onelevel refspec-pattern", .exact = true}},
+    {"check-mailmap", G_ANY, NULL, {.longs = "stdin", .exact = true}},
     {"version", G_NONE, NULL, {.longs = "build-options", .exact = true}},
 };
 
@@ -390,12 +422,19 @@ operands_ok(const struct judged *j, const struct git_command *g)
         return true;
     case G_NONE:
         return j->o.n_operands == 0;
+    case G_ONE:
+        return j->o.n_operands == 1 && !j->o.uncounted;
+    case G_DRY:
+        return j->o.seen['n'];
     case G_LIST:
         return j->o.n_operands == 0 || j->o.seen['l'] || j->o.seen['n'];
     case G_VERB:
         return first ? first->w.known && in_list(g->verbs, first->w.text) : g->verbs[0] == ' ';
     case G_GET:
+        /* "git config user.name" prints it, with a second operand it is set. */
         return j->o.seen['l'] || j->o.seen['g'] ||
+               (j->o.n_operands == 1 && !j->o.uncounted && first->w.known &&
+                memchr(first->w.text.ptr, '.', first->w.text.len)) ||
                (first && first->w.known && in_list(g->verbs, first->w.text));
     }
     return false;
@@ -491,6 +530,27 @@ judge_subcommand(struct sh *sh, size_t leaf, const struct command *c, size_t sub
     leaf_at(sh, leaf)->cls = CLASS_GIT_READ;
 }
 
+/* "-c alias.p=push p" and "-c alias.p=!COMMAND p": what the alias stands for runs. */
+static void
+aliases(struct sh *sh, size_t leaf, const struct command *c)
+{
+    for (size_t i = 1; i + 1 < c->n; i++) {
+        struct str s = c->argv[i + 1].w.text;
+        size_t eq = str_find(s, '=', 0);
+        bool alias = s.len > 6 && strncasecmp(s.ptr, "alias.", 6) == 0;
+        if (!str_is(c->argv[i].w.text, "-c") || !alias || eq == (size_t)-1)
+            continue;
+        struct str v = str_sub(s, eq + 1, s.len);
+        bool shell = str_starts(v, "!");
+        leaf_at(sh, leaf)->cls = CLASS_DANGER;
+        effect_unknown(sh, leaf, "an alias of the command line says what runs");
+        leaf_inner_text(sh, leaf,
+                        shell ? str_sub(v, 1, v.len)
+                              : str_from(arena_printf(sh->a, "git %.*s", (int)v.len, v.ptr)),
+                        false);
+    }
+}
+
 void
 judge_git(struct sh *sh, size_t leaf, const struct command *c)
 {
@@ -507,5 +567,6 @@ judge_git(struct sh *sh, size_t leaf, const struct command *c)
         judge_subcommand(sh, leaf, c, sub, g);
     else
         other_command(sh, leaf, c, name);
+    aliases(sh, leaf, c);
     sh->st.cwd = cwd;
 }

@@ -30,7 +30,7 @@ is_assignment(const struct word *w)
 {
     struct str s = w->w.known ? w->w.text : w->prefix;
     size_t eq = str_find(s, '=', 0);
-    return eq != (size_t)-1 && is_name(str_sub(s, 0, eq));
+    return eq != (size_t)-1; /* env and sudo take any word with a '=' for one, "a-b=c" too */
 }
 
 /* Where the inner command begins: behind the skipped operands and, for sudo and env, assignments. */
@@ -43,7 +43,7 @@ inner_start(const struct wrap *x)
     size_t i = x->o.operands[k];
     if (k > 0 && x->c->argv[i].w.known && str_is(x->c->argv[i].w.text, "--"))
         i++; /* kubectl exec POD -- COMMAND */
-    bool assigns = x->w->kind == W_ENV || x->w->power;
+    bool assigns = x->w->kind == W_ENV || x->w->power || str_is(str_from(x->w->name), "cross-env");
     while (assigns && i < x->c->n && is_assignment(&x->c->argv[i]))
         i++;
     return i;
@@ -120,6 +120,9 @@ run_words(struct wrap *x)
            x->w->kind == W_RUNNER ? "runs another program" : "runs another program out of sight");
     if (x->o.value['c'] && x->o.value['c']->w.known && x->w->kind == W_RUNNER)
         leaf_inner_text(x->sh, x->leaf, x->o.value['c']->w.text, false);
+    for (size_t i = 2; i + 1 < x->c->n && str_is(str_from(x->w->name), "nix"); i++)
+        if (str_is(x->c->argv[i].w.text, "-c") || str_is(x->c->argv[i].w.text, "--command"))
+            leaf_inner(x->sh, x->leaf, x->c, i + 1, false);
     if (x->o.unknown)
         guess_inner(x, x->w->sub ? 2 : 1);
     else
@@ -135,6 +138,19 @@ run_text(struct wrap *x)
     size_t i = inner_start(x);
     if (i < x->c->n)
         leaf_inner_text(x->sh, x->leaf, join(x->sh, x->c, i), false);
+    if (x->o.unknown)
+        guess_inner(x, 1);
+}
+
+/* concurrently "a" "b", nodemon --exec "a", nix-shell --run "a" */
+static void
+run_words_text(struct wrap *x)
+{
+    opaque(x, "runs strings out of sight");
+    if (x->o.value['x'])
+        leaf_inner_text(x->sh, x->leaf, x->o.value['x']->w.text, false);
+    for (size_t i = x->w->skip; i < x->o.n_operands; i++)
+        leaf_inner_text(x->sh, x->leaf, x->c->argv[x->o.operands[i]].w.text, false);
     if (x->o.unknown)
         guess_inner(x, 1);
 }
@@ -348,12 +364,34 @@ literal_shell(const struct command *c)
     return text->w.known && !text->w.glob && (is_bash(name) || (sh && plain_sh(text->w.text)));
 }
 
+/* runuser -u USER [--] COMMAND... runs the words behind its options, no string. */
+static bool
+runs_words(struct wrap *x)
+{
+    static const struct optspec spec = {.shorts = "u:g:G:lmpw:T",
+                                        .longs = "user= group= supp-group= login "
+                                                 "preserve-environment whitelist-environment= pty",
+                                        .posix = true};
+    if (!str_is(str_from(x->w->name), "runuser"))
+        return false;
+    options_parse(x->sh, x->leaf, x->c, 1, &spec, &x->o);
+    return x->o.seen['u'] || x->o.long_seen || x->o.unknown;
+}
+
 static void
 run_shell(struct wrap *x)
 {
     struct sh *sh = x->sh;
     const struct command *c = x->c;
     bool with_c, su = x->w->power;
+    if (runs_words(x)) {
+        opaque(x, "runs another program as another user");
+        if (x->o.unknown)
+            guess_inner(x, 1);
+        else
+            leaf_inner(sh, x->leaf, c, inner_start(x), false);
+        return;
+    }
     size_t i = shell_options(c, su, &with_c);
     if (su && !with_c) /* su USER -c STRING */
         for (size_t k = i; k + 1 < c->n && !with_c; k++)
@@ -401,6 +439,25 @@ run_interpreter(struct wrap *x)
     program_guess_reads(sh, x->leaf, c, 1);
 }
 
+/* What tmux, screen, at and crontab are told to run, for deny: each operand may be a command line, and what is fed to them. */
+static void
+danger_texts(struct wrap *x)
+{
+    const struct command *c = x->c;
+    for (size_t i = 1; i < c->n && i < 24; i++)
+        if (c->argv[i].w.known && c->argv[i].quoted && c->argv[i].w.text.len > 1 &&
+            memchr(c->argv[i].w.text.ptr, ' ', c->argv[i].w.text.len))
+            leaf_inner_text(x->sh, x->leaf, c->argv[i].w.text, false);
+    for (size_t i = 1; i < c->n; i++) /* new-session -d COMMAND..., screen -dm COMMAND... */
+        if (i < 8 && c->argv[i].w.known && c->argv[i].w.text.len &&
+            c->argv[i].w.text.ptr[0] != '-' && !c->argv[i].quoted)
+            leaf_inner(x->sh, x->leaf, c, i, false);
+    if (c->doc)
+        leaf_inner_text(x->sh, x->leaf, c->doc->body, false);
+    if (c->herestring)
+        leaf_inner_text(x->sh, x->leaf, c->herestring->w.text, false);
+}
+
 /* python3.11, perl5.36: the name with its version taken off. */
 static struct str
 without_version(struct str s)
@@ -425,12 +482,20 @@ wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
     if (!x.w)
         return false;
     static void (*const run[])(struct wrap *) = {
-        [W_CLEAR] = run_clear, [W_RUN] = run_words,   [W_RUNNER] = run_words,
-        [W_TEXT] = run_text,   [W_SHELL] = run_shell, [W_ENV] = run_env,
-        [W_XARGS] = run_xargs, [W_FLOCK] = run_flock, [W_INTERP] = run_interpreter,
+        [W_CLEAR] = run_clear,
+        [W_RUN] = run_words,
+        [W_RUNNER] = run_words,
+        [W_TEXT] = run_text,
+        [W_WORDS_TEXT] = run_words_text,
+        [W_SHELL] = run_shell,
+        [W_ENV] = run_env,
+        [W_XARGS] = run_xargs,
+        [W_FLOCK] = run_flock,
+        [W_INTERP] = run_interpreter,
     };
     if (x.w->kind == W_DANGER) {
         opaque(&x, "runs or steers something out of sight");
+        danger_texts(&x);
         return true;
     }
     if (x.w->kind != W_SHELL)

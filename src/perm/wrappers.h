@@ -3,10 +3,11 @@
 #include "perm/shell.h"
 
 enum wrap_kind {
-    W_CLEAR,  /* transparent when its options are understood */
-    W_RUN,    /* runs the words behind its options and `skip` operands */
-    W_RUNNER, /* likewise, a package runner: a rule for it as a whole is fine */
-    W_TEXT,   /* joins the words into a shell string */
+    W_CLEAR,      /* transparent when its options are understood */
+    W_RUN,        /* runs the words behind its options and `skip` operands */
+    W_RUNNER,     /* likewise, a package runner: a rule for it as a whole is fine */
+    W_TEXT,       /* joins the words into a shell string */
+    W_WORDS_TEXT, /* each operand from `skip` on, and the value of its option -x, is a shell string */
     W_SHELL,
     W_ENV,
     W_XARGS,
