@@ -21,6 +21,7 @@ struct permit_sandbox {
     char *why;                  /* then: why not */
     char *tmp;                  /* the commands' temporary folder, removed at the end */
     struct confinement *run_in; /* of the call that was allowed last; NULL: outside */
+    bool told;                  /* the person knows that it cannot be had */
 };
 
 struct permit_sandbox *
@@ -148,6 +149,8 @@ static bool
 make_tmp(struct permit *p, struct err *err)
 {
     struct permit_sandbox *s = p->core->sandbox;
+    if (!s->tmp && !p->core->paths.spill)
+        return err_set(err, ERR_INVALID, "there is no session yet whose files it could keep");
     char *tmp = s->tmp ? NULL : fs_join(p->core->paths.spill, "tmp");
     if (tmp && fs_mkdirs(tmp, 0700, err))
         s->tmp = xstrdup(tmp);
@@ -187,6 +190,20 @@ make(struct permit *p, enum sandbox_kind kind, struct err *err)
     return plan ? confinement_new(plan, proxy) : NULL;
 }
 
+/* Who wanted every command confined hears at once that none is. */
+static void
+tell_none(struct permit *p)
+{
+    struct permit_sandbox *s = p->core->sandbox;
+    if (s->told || permit_sandbox_level(p) != SANDBOX_ON)
+        return;
+    s->told = true;
+    core_notice(p->core, "there is no sandbox here: %s; commands %s", s->why ? s->why : "",
+                setting(p, "failIfUnavailable", true, false)
+                    ? "are refused (sandbox.failIfUnavailable)"
+                    : "run unconfined, and ask as without it");
+}
+
 static void
 make_anew(struct permit *p)
 {
@@ -201,11 +218,12 @@ make_anew(struct permit *p)
     if (!text || !sandbox_want_parse(text, &want) || want == SANDBOX_WANT_OFF)
         want = SANDBOX_WANT_AUTO; /* /sandbox on after --sandbox off */
     enum sandbox_kind kind = sandbox_choose(want, sandbox_probe(), &s->why);
-    if (kind == SANDBOX_NONE)
-        return;
-    s->now = make(p, kind, &err);
-    if (!s->now)
+    if (kind != SANDBOX_NONE)
+        s->now = make(p, kind, &err);
+    if (kind != SANDBOX_NONE && !s->now)
         s->why = xstrdup(err.text);
+    if (!s->now)
+        tell_none(p);
     log_info("sandbox", "%s: %s", sandbox_kind_name(kind), s->now ? "made" : err.text);
 }
 
