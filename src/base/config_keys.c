@@ -124,6 +124,9 @@ static const struct key {
     {"store", STR_},
     {"budget", OBJECT},
     {"afk", OBJECT},
+    {"afk.model", STR_},
+    {"afk.timeout", INT_},
+    {"afk.max_wait", INT_},
     {"ui", OBJECT},
     {"ui.exitLines", INT_},
     {"ui.ambiguousWidth", INT_},
@@ -144,6 +147,15 @@ static const struct {
 } choices[] = {
     {"theme", {"auto", "dark", "light"}, "auto, dark or light"},
     {"notify", {"bell", "osc9", "off"}, "bell, osc9 or off"},
+};
+
+/* Seconds that make sense. */
+static const struct {
+    const char *path;
+    long long least, most;
+} ranges[] = {
+    {"afk.timeout", 1, 300},
+    {"afk.max_wait", 0, 604800},
 };
 
 static bool
@@ -223,6 +235,21 @@ check_choice(struct config *c, size_t i, size_t choice)
                 v.len < 64 ? (int)v.len : 64, v.ptr);
 }
 
+static void
+check_range(struct config *c, size_t i, size_t range)
+{
+    const char *path = ranges[range].path;
+    const struct cJSON *v = json_at(c->files[i].tree, path);
+    double n = json_value_num(v);
+    if (!json_is_num(v) || (n >= (double)ranges[range].least && n <= (double)ranges[range].most))
+        return;
+    config_note(
+        &c->problems, c->sources[i].file,
+        line_at(buf_str(&c->files[i].text), config_find_path(buf_str(&c->files[i].text), path)),
+        "'%s' must be from %lld to %lld; it is ignored", path, ranges[range].least,
+        ranges[range].most);
+}
+
 static bool
 is_known(const char *name)
 {
@@ -280,26 +307,27 @@ nearest(const char *parent, const char *name)
     return best;
 }
 
-/* No rule below a name that is not known counts, so it is no mere note. */
+/* Nothing below a name that is not known counts, which for a rule or a limit is no mere note. */
 static void
-check_permissions(struct config *c, size_t i)
+check_members(struct config *c, size_t i, const char *object)
 {
     struct str text = buf_str(&c->files[i].text);
     size_t noted = 0;
-    for (const struct cJSON *m = json_first(json_at(c->files[i].tree, "permissions")); m;
+    char *parent = xasprintf("%s.", object);
+    for (const struct cJSON *m = json_first(json_at(c->files[i].tree, object)); m;
          m = json_next(m)) {
         const char *name = json_key(m);
-        char *path = xasprintf("permissions.%s", name ? name : "");
+        char *path = xasprintf("%s%s", parent, name ? name : "");
         if (name && !is_known(path) && noted++ < UNKNOWN_MAX) {
-            const char *meant = nearest("permissions.", name);
-            size_t at =
-                config_find_member(text, config_find_path(text, "permissions"), str_from(name));
+            const char *meant = nearest(parent, name);
+            size_t at = config_find_member(text, config_find_path(text, object), str_from(name));
             config_note(&c->problems, c->sources[i].file, line_at(text, at),
-                        "'permissions.%.200s' is not known and has no effect%s%s%s", name,
+                        "'%s.%.200s' is not known and has no effect%s%s%s", object, name,
                         meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
         }
         free(path);
     }
+    free(parent);
 }
 
 static void
@@ -324,7 +352,10 @@ config_check_keys(struct config *c, size_t i)
         check_type(c, i, &keys[k]);
     for (size_t k = 0; k < ARRAY_LEN(choices); k++)
         check_choice(c, i, k);
-    check_permissions(c, i);
+    for (size_t k = 0; k < ARRAY_LEN(ranges); k++)
+        check_range(c, i, k);
+    check_members(c, i, "permissions");
+    check_members(c, i, "afk");
     for (const struct cJSON *m = json_first(c->files[i].tree); m; m = json_next(m)) {
         const char *name = json_key(m);
         if (name && !is_known(name) && noted++ < UNKNOWN_MAX)

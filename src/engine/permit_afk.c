@@ -11,7 +11,7 @@
 #include "engine/permit_private.h"
 
 #define TIMEOUT_S 20
-#define TIMEOUT_MAX_S 300
+#define TIMEOUT_MAX_S 300 /* the ranges are base/config_keys.c's */
 #define WAIT_MAX_S 604800
 #define QUESTION_MAX ((size_t)256 << 10)
 #define DIRS_TOLD 16
@@ -160,11 +160,13 @@ write_question(struct permit *p, const struct decision *d, struct str key, struc
 
 /* ---- asking ---- */
 
+/* What is out of its range was told when the settings were read, and is ignored. */
 static long long
-seconds(const struct permit *p, const char *key, long long fallback, long long max)
+seconds(const struct permit *p, const char *key, long long least, long long most,
+        long long fallback)
 {
     long long s = config_int(p->settings.config, key, !p->core->trusted, fallback);
-    return s < 0 ? fallback : s > max ? max : s;
+    return s >= least && s <= most ? s : fallback;
 }
 
 /* The model to ask and, where that is a guess, the one to ask should the server not have it. */
@@ -192,12 +194,11 @@ afk_ask(struct permit *p, struct ask *a, const struct permit_call *call, const s
         struct judge_answer *ret)
 {
     struct buf key, text;
-    long long timeout = seconds(p, "afk.timeout", TIMEOUT_S, TIMEOUT_MAX_S);
     struct judge_question q = {
         .ticket = a->id,
         .provider = p->core->provider,
         .session_id = p->core->session_id,
-        .timeout_ms = (int)(timeout ? timeout : TIMEOUT_S) * 1000,
+        .timeout_ms = (int)seconds(p, "afk.timeout", 1, TIMEOUT_MAX_S, TIMEOUT_S) * 1000,
     };
     buf_init(&key, QUESTION_MAX);
     buf_init(&text, QUESTION_MAX * 2);
@@ -364,7 +365,7 @@ afk_max_wait_ms(struct permit *p)
 {
     if (p->core->mode != PERM_AUTO || !p->settings.config)
         return 0;
-    return seconds(p, "afk.max_wait", 0, WAIT_MAX_S) * 1000;
+    return seconds(p, "afk.max_wait", 0, WAIT_MAX_S, 0) * 1000;
 }
 
 int64_t

@@ -213,6 +213,26 @@ wrong_types_and_unknown_keys_are_told(void **state)
     assert_non_null(strstr(p[0].text, "inventedKey"));
 }
 
+/* A limit under a wrong name, of a wrong type or out of range would be no limit. */
+static void
+the_afk_settings_are_checked(void **state)
+{
+    struct fixture *f = *state;
+    const struct config_problem *p;
+    temp_file_write(f->dir, "home/.config/yare/settings.json",
+                    "{\"afk\": {\"model\": 5,\n\"timeout\": 0,\n\"max_wait\": -1,\n"
+                    "\"max_wiat\": 60}}");
+    const struct config *c = load(f);
+    assert_int_equal(config_problems(c, &p), 4);
+    assert_string_equal(p[0].text, "'afk.model' must be a string; it is ignored");
+    assert_string_equal(p[1].text, "'afk.timeout' must be from 1 to 300; it is ignored");
+    assert_int_equal(p[1].line, 2);
+    assert_string_equal(p[2].text, "'afk.max_wait' must be from 0 to 604800; it is ignored");
+    assert_string_equal(
+        p[3].text, "'afk.max_wiat' is not known and has no effect; did you mean 'max_wait'?");
+    assert_int_equal(p[3].line, 4);
+}
+
 /* A list of deny rules under a name that is nearly right would be no rule at all. */
 static void
 a_misspelt_permissions_key_is_told(void **state)
@@ -564,6 +584,7 @@ main(void)
         CASE(broken_files_are_named_with_their_line),
         CASE(wrong_types_and_unknown_keys_are_told),
         CASE(a_misspelt_permissions_key_is_told),
+        CASE(the_afk_settings_are_checked),
         CASE(words_that_mean_nothing_are_told),
         CASE(some_lists_replace),
         CASE(moved_claude_folder_and_home_as_project),
