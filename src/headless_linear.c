@@ -24,6 +24,7 @@ submit(struct linear *l, const char *text)
 {
     l->talked = true;
     if (l->open_submits) {
+        buf_addf(&l->steered, "%s%s", l->steered.len ? "\n" : "", text);
         engine_post(l->engine, op_new(OP_STEER, text));
         return;
     }
@@ -265,6 +266,17 @@ replay_is_over(const struct event *ev)
     return ev->kind == EV_TASK && ev->u.task.json && strstr(ev->u.task.json, "\"over\":true");
 }
 
+/* An interrupt came before what was typed meanwhile: it is not sent by itself, and not lost. */
+static void
+say_unsent(struct linear *l, const struct event *ev)
+{
+    if (!l->steered.len || !ev->u.result.exit || strncmp(ev->u.result.exit, "aborted", 7) != 0)
+        return;
+    linear_line(l, "not sent, since you interrupted:");
+    linear_lines(l, "  ", buf_str(&l->steered), 0);
+    buf_clear(&l->steered);
+}
+
 static void
 take_event(struct linear *l, struct event *ev)
 {
@@ -280,7 +292,10 @@ take_event(struct linear *l, struct event *ev)
         l->answered = ev->seq;
     if (ev->kind == EV_CLOSED)
         l->closed = true;
+    if (ev->kind == EV_USER && !ev->u.user.replayed)
+        buf_clear(&l->steered);
     if (ev->kind == EV_RESULT) {
+        say_unsent(l, ev);
         l->open_submits -= l->open_submits > 0;
         while (l->n_asks) /* the turn has ended without an answer */
             drop_ask(l, l->n_asks - 1);
@@ -406,6 +421,7 @@ release(struct linear *l)
     buf_release(&l->in);
     buf_release(&l->out);
     buf_release(&l->part);
+    buf_release(&l->steered);
 }
 
 int
@@ -416,6 +432,7 @@ headless_linear_run(struct engine *e, const struct linear_options *o)
     buf_init(&l.in, (size_t)1 << 20);
     buf_init(&l.out, BUF_MAX);
     buf_init(&l.part, BUF_MAX);
+    buf_init(&l.steered, BUF_MAX);
     if (o->events_file && !(l.recording = recording_open(o->events_file, 0, 0, &err))) {
         fprintf(stderr, "yare: %s\n", err.text);
         release(&l);

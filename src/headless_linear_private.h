@@ -19,6 +19,7 @@ struct linear {
     bool ascii, mid_line; /* mid_line: the cursor is not at the start of a line */
     bool prompted;        /* a question or the prompt stands there */
     int open_submits;
+    struct buf steered; /* sent while a turn runs, a line each, and not yet in the conversation */
     uint64_t query, answered; /* the last question that marks a command's end, and its answer */
     struct event **asks;      /* EV_PERM_ASK, waiting, oldest first */
     size_t n_asks, cap_asks;

@@ -355,6 +355,7 @@ command_write_list(struct engine *e, struct str arg, struct buf *out)
         jw_kcstr(&w, "name", table[i].name);
         jw_kcstr(&w, "args", table[i].args);
         jw_kcstr(&w, "what", table[i].what);
+        jw_kbool(&w, "waits", !table[i].immediate);
         jw_end(&w);
     }
     jw_end(&w);

@@ -17,7 +17,9 @@
 
 enum op_kind {
     OP_SUBMIT, /* text: a prompt; text may hold an @file or start with '/' or '!' (OP_COMMAND does those) */
-    OP_STEER, /* text: typed while a turn runs; joins the conversation after the running tool batch */
+    /* text: typed while a turn runs; joins the conversation after the running tool batch, or becomes the next prompt; after an interrupt
+     * (EV_RESULT, exit "aborted...") it does neither, and is its sender's again */
+    OP_STEER,
     /* text: of an OP_STEER that shall not join after all, the newest such; answered by EV_ANSWER with the same seq,
      * {"taken_back":bool}: false when it joined already or became the next prompt */
     OP_UNSTEER,

@@ -80,7 +80,7 @@ on_submit(struct engine *e, const struct op *op)
 static void
 on_steer(struct engine *e, const struct op *op)
 {
-    if (!e->running) {
+    if (!e->running || e->n_work) { /* what was typed first is done first */
         on_submit(e, op);
         return;
     }

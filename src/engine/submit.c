@@ -240,13 +240,19 @@ append_prompt(struct core *c, const char *text, struct err *err)
     return ok;
 }
 
-/* What was typed and did not join becomes the next prompt. */
+/* What was typed and did not join becomes the next prompt. After an interrupt it does not: nobody wants it to start by itself then, and
+ * whoever posted it has it. */
 static void
-requeue_steers(struct engine *e)
+requeue_steers(struct engine *e, enum loop_exit exit)
 {
     struct buf b;
+    bool dropped = exit == EXIT_ABORTED_STREAMING || exit == EXIT_ABORTED_TOOLS;
     buf_init(&b, BUF_MAX);
     for (size_t i = 0; i < e->n_steer; i++) {
+        if (dropped) {
+            free(e->steer[i]);
+            continue;
+        }
         if (b.len)
             buf_adds(&b, "\n\n");
         buf_adds(&b, e->steer[i]);
@@ -380,7 +386,7 @@ submit_run(struct engine *e, struct work *take_w)
         emit_result(e, &r, turn, began, c->state.turn, text);
     else
         free(text);
-    requeue_steers(e);
+    requeue_steers(e, r.exit);
     cancel_free(turn);
     work_free(take_w);
 }

@@ -6,9 +6,18 @@
 void
 app_interrupt(struct app *a)
 {
+    app_queue_interrupt(a);
     if (a->engine)
         engine_cancel(a->engine, CANCEL_USER);
     app_note(a, INTERRUPTING);
+}
+
+void
+app_leave_asks(struct app *a)
+{
+    for (size_t i = 0; a->focus == PANE_APPROVAL && i < a->view.n_asks; i++)
+        if (a->view.asks[i].serial > a->asks_left)
+            a->asks_left = a->view.asks[i].serial;
 }
 
 void
@@ -90,6 +99,7 @@ escape(struct app *a, int64_t now)
     } else if (a->focus != PANE_PROMPT) {
         if (a->focus == PANE_TRANSCRIPT)
             transcript_search_end(a->transcript);
+        app_leave_asks(a);
         app_focus(a, PANE_PROMPT);
         a->last_key_ms = now;
     } else if (app_tour_skip(a)) {
@@ -147,15 +157,18 @@ show_action(struct app *a, enum key_action act)
         app_open_page(a, &page_help);
         return true;
     case ACT_PANE1:
+        app_leave_asks(a);
         app_focus(a, PANE_PROMPT);
         return true;
     case ACT_PANE2:
+        app_leave_asks(a);
         app_focus(a, PANE_TRANSCRIPT);
         return true;
     case ACT_PANE3:
         go_to_pane(a, PANE_APPROVAL);
         return true;
     case ACT_PANE4:
+        app_leave_asks(a);
         app_focus(a, PANE_ACTIVITY);
         return true;
     case ACT_HISTORY:

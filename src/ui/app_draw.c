@@ -5,19 +5,6 @@
 #include "ui/lines.h"
 #include "ui/term.h"
 
-bool
-app_asks_trust(const struct app *a)
-{
-    return !a->o->replay && !a->trust_done && a->view.session_id && !a->view.trusted;
-}
-
-bool
-app_shows_trust_box(const struct app *a)
-{
-    return app_asks_trust(a) && !a->said && !a->view.n_items && input_empty(&a->input) &&
-           a->line == LINE_PROMPT && !app_box_open(a);
-}
-
 /* A line on the rule above the prompt, at its right end; without a rule in the prompt itself while that is empty. */
 static void
 draw_word(struct app *a, const struct layout *l, enum style st, struct str s)
@@ -52,12 +39,6 @@ draw_words(struct app *a, const struct layout *l, int64_t now)
     enum style st = ST_WARN;
     if (app_shows_trust_box(a) && trust_box_fits(l->transcript)) {
         buf_clear(&b); /* the box has the keys */
-    } else if (app_asks_trust(a)) {
-        /* the keys must stay on the line at any width */
-        buf_adds(&b, a->canvas.w >= 80
-                         ? "This folder's own settings stay off until you trust it:  y trust  n no"
-                     : a->canvas.w >= 50 ? "Trust this folder's settings?  y trust  n no"
-                                         : "Trust folder?  y trust  n no");
     } else if (app_tour_words(a, &b)) {
     } else if (a->note_until_ms > now) {
         buf_adds(&b, a->note);
@@ -68,11 +49,7 @@ draw_words(struct app *a, const struct layout *l, int64_t now)
         buf_addf(&b, "%s no: ", keys_shown(keys_of(ACT_OFFER_NO)));
         text_visible(&b, str_from(a->offers[0].text));
         st = ST_PROMPT;
-    } else if (a->n_queued) {
-        buf_addf(&b, "queued%s: ", a->n_queued > 1 ? " (first of several)" : "");
-        struct str first = str_from(a->queued[0]);
-        size_t end = str_find(first, '\n', 0);
-        text_visible(&b, str_sub(first, 0, end == (size_t)-1 || end > 200 ? 200 : end));
+    } else if (app_queue_words(a, &b)) {
         st = ST_DIM;
     } else if (a->line == LINE_PROMPT && input_is_shell(&a->input)) {
         buf_adds(&b, a->canvas.w >= 60 ? "shell: runs as you, its output joins the conversation"
@@ -80,6 +57,8 @@ draw_words(struct app *a, const struct layout *l, int64_t now)
     } else if (a->chord) {
         buf_adds(&b, "Ctrl+X ...");
         st = ST_DIM;
+    } else {
+        (void)app_trust_hint(a, &b);
     }
     if (b.len)
         draw_word(a, l, st, buf_str(&b));
@@ -175,7 +154,9 @@ app_draw(struct app *a, int64_t now)
     bool full = a->focus == PANE_APPROVAL && approval_full(&a->approval) && a->view.n_asks;
     if (!full)
         draw_welcome(a, &l);
-    if (app_shows_trust_box(a))
+    bool trust = app_shows_trust_box(a);
+    app_trust_drawn(a, trust, trust_box_fits(l.transcript));
+    if (trust)
         trust_box_draw(&a->trust, &a->canvas, l.transcript, a->view.cwd, a->ascii);
     if (!full)
         draw_words(a, &l, now);

@@ -167,6 +167,7 @@ pane_key(struct app *a, int key, struct str paste, int64_t now)
         return;
     }
     if (key == YK_TAB) {
+        app_leave_asks(a);
         app_focus(a, PANE_PROMPT);
     } else if (!app_action(a, keys_action_in(context_of(a), key, 0), now) && is_text(key) &&
                a->focus != PANE_APPROVAL) {
@@ -275,7 +276,7 @@ dispatch(struct app *a, int key, struct str paste, int64_t now)
         app_log_key(a, key, paste);
         return;
     }
-    if (app_trust_key(a, key, now) || (app_shows_trust_box(a) && trust_box_key(&a->trust, key)))
+    if (app_trust_key(a, key, now))
         return;
     if (a->line != LINE_PROMPT)
         app_line_key(a, key, paste, now);

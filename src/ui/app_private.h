@@ -101,6 +101,7 @@ struct app {
     struct queued *queued;  /* in the order it was typed */
     size_t n_queued, cap_queued;
     bool interrupting;      /* until the turn's end nothing is sent */
+    bool shell_runs;        /* a `!` line has a turn of its own, which nothing joins */
     char *taking_back;      /* the queued text that the engine is asked to give back; NULL: none */
     char note[256];
     int64_t note_until_ms;  /* 0: none */

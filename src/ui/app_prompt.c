@@ -1,4 +1,4 @@
-/* Keys of the prompt, and of what its line asks for in place of a prompt: a search, the history, a folder's trust. */
+/* Keys of the prompt, and of what its line asks for in place of a prompt: a search, the history. */
 #include "ui/app_private.h"
 #include "ui/app_transcript.h"
 
@@ -145,43 +145,4 @@ app_prompt_key(struct app *a, int key, int64_t now)
         else if (key == YK_DOWN || key == ('n' | KM_CTRL))
             history_step(a, 1);
     }
-}
-
-/* ---- the trust question: a lone y or n on an empty prompt ---- */
-
-void
-app_held_is_answer(struct app *a)
-{
-    if (a->held == 'y') {
-        app_post(a, OP_TRUST, NULL);
-        a->view.trusted = true;
-        app_note(a, "the folder is trusted");
-    } else {
-        app_note(a, "the folder stays restricted: /trust lifts that");
-    }
-    a->held = 0;
-    a->trust_done = true;
-    a->dirty = true;
-}
-
-/* True when the key belongs to the question. */
-bool
-app_trust_key(struct app *a, int key, int64_t now)
-{
-    if (a->held) {
-        if (key == YK_ENTER) {
-            app_held_is_answer(a);
-            return true;
-        }
-        /* the start of a word after all */
-        input_insert(&a->input, str_make(&a->held, 1));
-        a->held = 0;
-        return false;
-    }
-    if (!app_asks_trust(a) || a->focus != PANE_PROMPT || !input_empty(&a->input) ||
-        (key != 'y' && key != 'n'))
-        return false;
-    a->held = (char)key;
-    a->held_ms = now;
-    return true;
 }

@@ -28,8 +28,6 @@ struct app_start {
     struct err err;
     int64_t since_ms;
     bool said;
-    struct op *early[EARLY_MAX]; /* posted once the engine is there */
-    size_t n_early;
     struct op *question;
 };
 
@@ -47,8 +45,6 @@ start_main(void *arg)
 static void
 start_free(struct app_start *s)
 {
-    for (size_t i = 0; i < s->n_early; i++)
-        op_free(s->early[i]);
     op_free(s->question);
     (void)close(s->fd);
     free(s);
@@ -109,16 +105,16 @@ app_start_tick(struct app *a, int64_t now)
 }
 
 bool
-app_start_keep(struct app *a, enum op_kind kind, const char *text)
+app_start_keep(struct app *a, const char *text)
 {
     if (!a->start)
         return false;
-    if (a->start->n_early == EARLY_MAX) {
+    if (a->n_queued == EARLY_MAX) {
         app_note(a, "yare is still starting, and %d prompts wait already", EARLY_MAX);
-        return false;
+        input_set(&a->input, str_from(text));
+        return true;
     }
-    a->start->early[a->start->n_early++] = op_new(kind, text);
-    app_queue_add(a, text);
+    app_queue_add(a, text, QUEUE_WAITING);
     a->dirty = true;
     return true;
 }
@@ -130,35 +126,14 @@ app_start_question(struct app *a, struct op *take_op)
     a->start->question = take_op;
 }
 
-/* In order; what follows the first prompt joins its turn, as it would have with the engine there. */
 static void
 post_early(struct app *a, struct app_start *s)
 {
-    for (size_t i = 0; i < s->n_early; i++) {
-        struct op *op = s->early[i];
-        if (op->kind == OP_SUBMIT && a->submitted)
-            op->kind = OP_STEER;
-        a->submitted |= op->kind == OP_SUBMIT;
-        engine_post(a->engine, op);
-    }
-    s->n_early = 0;
+    a->said |= a->n_queued > 0;
+    app_queue_pump(a);
     if (s->question)
         engine_post(a->engine, s->question);
     s->question = NULL;
-}
-
-/* Nothing that was typed is lost: what cannot be sent goes back to where it came from. */
-static void
-give_back(struct app *a, struct app_start *s)
-{
-    struct buf b;
-    buf_init(&b, BUF_MAX);
-    for (size_t i = 0; i < s->n_early; i++)
-        buf_addf(&b, "%s%s", i ? "\n" : "", s->early[i]->text);
-    if (b.len && input_empty(&a->input))
-        input_set(&a->input, buf_str(&b));
-    buf_release(&b);
-    app_queue_clear(a);
 }
 
 /* Without an engine the screen is of no use but to what was written into it. A prompt of the command line is in the shell's history. */
@@ -190,7 +165,7 @@ app_start_take(struct app *a)
         post_early(a, s);
         app_follow(a);
     } else {
-        give_back(a, s);
+        app_queue_give_back(a); /* nothing that was typed is lost */
         fail(a, &s->err);
     }
     start_free(s);

@@ -79,6 +79,7 @@ app_submit_text(struct app *a, struct str text)
         app_queue_pump(a);
     }
     a->said |= a->engine && !a->engine_closed;
+    a->talked |= !command || app_is_shell(bare);
     free(copy);
     transcript_end(a->transcript);
 }

@@ -11,21 +11,22 @@
 
 static const struct {
     const char *name, *args, *what;
+    bool waits;
 } own[] = {
-    {"clear", "", "start a new session; the old one stays on disk"},
-    {"compact", "[WHAT TO KEEP]", "shrink the conversation"},
-    {"context", "", "what fills the context"},
-    {"cost", "", "tokens and money, request by request"},
-    {"exit", "", "leave yare"},
-    {"help", "", "keys and commands"},
-    {"keys", "", "the same as /help"},
-    {"mode", "[NAME]", "choose the permission mode"},
-    {"model", "[ID]", "choose the model"},
-    {"permissions", "[remove LIST RULE]", "the rules in force, and where each stands"},
-    {"quit", "", "leave yare"},
-    {"resume", "[ID]", "go on with another session"},
-    {"state", "", "the loop's state and last transitions"},
-    {"tour", "", "two minutes through the screen, and back here"},
+    {"clear", "", "start a new session; the old one stays on disk", true},
+    {"compact", "[WHAT TO KEEP]", "shrink the conversation", true},
+    {"context", "", "what fills the context", false},
+    {"cost", "", "tokens and money, request by request", false},
+    {"exit", "", "leave yare", false},
+    {"help", "", "keys and commands", false},
+    {"keys", "", "the same as /help", false},
+    {"mode", "[NAME]", "choose the permission mode", false},
+    {"model", "[ID]", "choose the model", true},
+    {"permissions", "[remove LIST RULE]", "the rules in force, and where each stands", false},
+    {"quit", "", "leave yare", false},
+    {"resume", "[ID]", "go on with another session", true},
+    {"state", "", "the loop's state and last transitions", false},
+    {"tour", "", "two minutes through the screen, and back here", false},
 };
 
 static const struct command_view views[] = {
@@ -65,8 +66,11 @@ void
 commands_init(struct commands *c)
 {
     *c = (struct commands){0};
-    for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        set(row_for(c, own[i].name), own[i].args, own[i].what);
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        struct command *row = row_for(c, own[i].name);
+        set(row, own[i].args, own[i].what);
+        row->waits = own[i].waits;
+    }
 }
 
 void
@@ -99,6 +103,8 @@ commands_take(struct commands *c, struct str json)
         /* those that open a page here are told as what they do here */
         if (*name && (!has_view(name) || !commands_find(c, str_from(name))))
             set(row_for(c, name), json_cstr(r, "args", ""), json_cstr(r, "what", ""));
+        if (*name)
+            row_for(c, name)->waits = json_bool(r, "waits", row_for(c, name)->waits);
     }
     json_free(tree);
 }

@@ -13,6 +13,7 @@ struct picker_type;
 
 struct command {
     char *name, *args, *what;
+    bool waits; /* for the end of a running turn */
 };
 struct commands {
     struct command *rows; /* by name */

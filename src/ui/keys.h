@@ -24,7 +24,7 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
 #define KEY_ACTIONS(X)                                                                           \
     X(ACT_INTERRUPT, "app:interrupt", KEYS_ANYWHERE, "ctrl+c", "interrupt the turn, clear the prompt, twice: quit") \
     X(ACT_EOF, "app:exit", KEYS_ANYWHERE, "ctrl+d", "quit on an empty prompt")                   \
-    X(ACT_ESCAPE, "app:escape", KEYS_ANYWHERE, "esc", "close, leave a pane, interrupt the turn (work is kept)") \
+    X(ACT_ESCAPE, "app:escape", KEYS_ANYWHERE, "esc", "close, leave a pane, interrupt the turn (work is kept, what is queued comes back)") \
     X(ACT_MODE, "app:cycleMode", KEYS_ANYWHERE, "shift+tab", "next permission mode")             \
     X(ACT_AFK, "app:afk", KEYS_ANYWHERE, "alt+a", "AFK mode on or off")                          \
     X(ACT_AFK2, "app:afk", KEYS_ANYWHERE, "ctrl+x a", "AFK mode on or off")                      \
@@ -48,7 +48,7 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_OFFER_NO, "offer:dismiss", KEYS_ANYWHERE, "alt+n", "not now")                          \
     X(ACT_SCROLL_UP, "transcript:pageUp", KEYS_ANYWHERE, "pageup", "scroll the transcript up")   \
     X(ACT_SCROLL_DOWN, "transcript:pageDown", KEYS_ANYWHERE, "pagedown", "scroll the transcript down") \
-    X(ACT_SUBMIT, "prompt:submit", KEYS_PROMPT, "enter", "send the prompt (while a turn runs: queued for it)") \
+    X(ACT_SUBMIT, "prompt:submit", KEYS_PROMPT, "enter", "send the prompt (while a turn runs: queued; Up takes it back)") \
     X(ACT_NEWLINE, "prompt:newline", KEYS_PROMPT, "alt+enter", "new line (also Ctrl+J, Shift+Enter, \\ before Enter)") \
     X(ACT_NEWLINE2, "prompt:newline", KEYS_PROMPT, "ctrl+j", "new line")                         \
     X(ACT_LINE_START, "prompt:lineStart", KEYS_PROMPT, "ctrl+a", "start of the line")            \
@@ -64,8 +64,8 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_PROMPT_BACK, "transcript:previousPrompt", KEYS_TRANSCRIPT, "{", "previous prompt")     \
     X(ACT_PROMPT_ON, "transcript:nextPrompt", KEYS_TRANSCRIPT, "}", "next prompt")               \
     X(ACT_FOLD, "transcript:fold", KEYS_TRANSCRIPT, "enter", "open or close the fold")           \
-    X(ACT_ITEM_NEXT, "transcript:next", KEYS_TRANSCRIPT, "j", "next fold")                       \
-    X(ACT_ITEM_BACK, "transcript:previous", KEYS_TRANSCRIPT, "k", "previous fold")               \
+    X(ACT_ITEM_NEXT, "transcript:next", KEYS_TRANSCRIPT, "j", "next item")                       \
+    X(ACT_ITEM_BACK, "transcript:previous", KEYS_TRANSCRIPT, "k", "previous item")               \
     X(ACT_FIND, "transcript:find", KEYS_TRANSCRIPT, "/", "search; n and N go on")                \
     X(ACT_FIND_ON, "transcript:findNext", KEYS_TRANSCRIPT, "n", "next hit above")                \
     X(ACT_FIND_BACK, "transcript:findBack", KEYS_TRANSCRIPT, "N", "next hit below")              \

@@ -190,6 +190,8 @@ engine_post(struct engine *e, struct op *op)
         break;
     case OP_COMMAND:
         tell(e, "command", op->text);
+        if (op->text[0] == '!')
+            submit(e, op->text); /* a turn of its own */
         break;
     case OP_PERM_ANSWER:
         answer(e, op);

@@ -119,8 +119,8 @@ typed_before_the_engine_is_kept(void **state)
     assert_int_equal(r.log.len, 0);
     assert_int_equal(write(gate[1], "g", 1), 1);
     assert_true(told(&r, "submit early bird\n"));
-    assert_true(told(&r, "steer second\n"));
     assert_true(told(&r, "command /compact\n"));
+    assert_true(told(&r, "submit second\n"));
     assert_true(shows(&r, "you said:"));
     const char *log = buf_cstr(&r.log);
     assert_true(strstr(log, "early bird") < strstr(log, "/compact"));

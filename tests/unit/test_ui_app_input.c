@@ -26,6 +26,7 @@ commands_and_modes(void **state)
     assert_true(told(&r, "command /clear\n"));
     keys(&r, "!ls -l\r");
     assert_true(told(&r, "command !ls -l\n"));
+    settle(&r);
     submit(&r, "/etc/hosts is odd");
     keys(&r, "\x1b[Z");
     assert_true(told(&r, "mode acceptEdits\n"));
@@ -88,8 +89,13 @@ an_untrusted_folder_is_asked_about(void **state)
     /* a word that starts with y is no answer */
     submit(&r, "yes please");
     assert_null(strstr(buf_cstr(&r.log), "trust"));
+    settle(&r);
+    keys(&r, "/trust\r");
+    assert_true(pty_until(&r.p, r.p.out.len, "y trust it", 5000));
+    settle(&r);
     keys(&r, "y");
     assert_true(told(&r, "trust"));
+    settle(&r);
     leave(&r);
 }
 

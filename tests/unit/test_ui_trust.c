@@ -1,0 +1,145 @@
+/* Who may switch a folder's own settings on: a person who sees which, and nobody by a key that was meant for something else. */
+#include "unit/app_keys_rig.h"
+
+#define HELD                                                                                       \
+    "{\"event\":\"answer\",\"seq\":4398046511104,\"json\":\"{\\\"held\\\":[{\\\"what\\\":\\\"allow "      \
+    "rules\\\",\\\"file\\\":\\\".yare/settings.json\\\",\\\"items\\\":[\\\"Bash(make:*)\\\"]}]}\"}"
+#define NOTHING "{\"event\":\"answer\",\"seq\":4398046511104,\"json\":\"{\\\"held\\\":[]}\"}"
+
+static void
+untrusted(const char *answer)
+{
+    take("{\"event\":\"session\",\"id\":\"s1\",\"trusted\":false}");
+    draw();
+    if (answer)
+        take(answer);
+    draw();
+}
+
+static void
+a_y_counts_where_the_list_is_seen(void **state)
+{
+    (void)state;
+    untrusted(HELD);
+    assert_shows(&a.canvas, "Bash(make:*)");
+    press("y");
+    later(TRUST_HOLD_MS);
+    assert_string_equal(told_all(), "trust \n");
+}
+
+static void
+a_y_before_the_list_came_is_text(void **state)
+{
+    (void)state;
+    untrusted(NULL);
+    press("y");
+    later(TRUST_HOLD_MS);
+    assert_string_equal(told_all(), "");
+    assert_true(str_is(buf_str(&a.input.text), "y"));
+}
+
+static void
+the_hint_is_no_key_target(void **state)
+{
+    (void)state;
+    untrusted(HELD);
+    enter("run touch made");
+    take("{\"event\":\"user\",\"text\":\"run touch made\"}");
+    draw();
+    assert_shows(&a.canvas, "/trust to look at them");
+    assert_hides(&a.canvas, "y trust");
+    buf_clear(&engine.log);
+    apply(&a.view, "{\"event\":\"perm_ask\",\"id\":7,\"tool\":\"Bash\",\"command\":\"touch made\"}");
+    draw();
+    later(450);
+    press("y");
+    later(TRUST_HOLD_MS);
+    assert_string_equal(told_all(), "");
+    assert_false(a.view.trusted);
+}
+
+/* The box would be in the way of what must be answered now. */
+static void
+a_request_goes_before_the_question(void **state)
+{
+    (void)state;
+    untrusted(HELD);
+    apply(&a.view, "{\"event\":\"perm_ask\",\"id\":7,\"tool\":\"Bash\",\"command\":\"touch made\"}");
+    draw();
+    press("y");
+    later(TRUST_HOLD_MS);
+    assert_null(strstr(told_all(), "trust"));
+}
+
+static void
+the_command_opens_the_box_at_any_time(void **state)
+{
+    (void)state;
+    untrusted(HELD);
+    enter("hello");
+    take("{\"event\":\"user\",\"text\":\"hello\"}");
+    take("{\"event\":\"result\",\"subtype\":\"success\",\"exit\":\"completed\"}");
+    enter("/trust");
+    assert_null(strstr(told_all(), "trust"));
+    assert_shows(&a.canvas, "Bash(make:*)");
+    press("esc");
+    assert_hides(&a.canvas, "Bash(make:*)");
+    later(5000);
+    assert_hides(&a.canvas, "/trust"); /* it was answered */
+    enter("/trust");
+    press("y");
+    later(TRUST_HOLD_MS);
+    assert_non_null(strstr(told_all(), "trust \n"));
+}
+
+static void
+notices_go_before_the_hint(void **state)
+{
+    (void)state;
+    untrusted(HELD);
+    enter("hello");
+    take("{\"event\":\"user\",\"text\":\"hello\"}");
+    app_note(&a, "mouse off");
+    draw();
+    assert_shows(&a.canvas, "mouse off");
+    later(NOTE_MS);
+    assert_shows(&a.canvas, "/trust to look at them");
+    enter("!make");
+    assert_shows(&a.canvas, "queued: !make");
+}
+
+static void
+nothing_to_trust_no_hint(void **state)
+{
+    (void)state;
+    untrusted(NOTHING);
+    enter("hello");
+    take("{\"event\":\"user\",\"text\":\"hello\"}");
+    draw();
+    assert_hides(&a.canvas, "/trust");
+}
+
+static void
+warnings_do_not_keep_the_box_away(void **state)
+{
+    (void)state;
+    take("{\"event\":\"notice\",\"text\":\"settings.json: a warning\"}");
+    untrusted(HELD);
+    assert_shows(&a.canvas, "Bash(make:*)");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_y_counts_where_the_list_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_y_before_the_list_came_is_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_hint_is_no_key_target, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_goes_before_the_question, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_command_opens_the_box_at_any_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(notices_go_before_the_hint, setup, teardown),
+        cmocka_unit_test_setup_teardown(nothing_to_trust_no_hint, setup, teardown),
+        cmocka_unit_test_setup_teardown(warnings_do_not_keep_the_box_away, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
