@@ -258,7 +258,7 @@ fits(const struct sandbox_plan *p, enum trouble t, enum blame b, const char *pat
     case TROUBLE_BUSY:
         return b == BLAME_PROTECTED;
     case TROUBLE_FOLDER: /* the empty one that keeps a name */
-        return b == BLAME_PROTECTED && lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+        return b == BLAME_PROTECTED && (lstat(path, &st) < 0 || S_ISDIR(st.st_mode));
     case TROUBLE_MISSING:
         return (b == BLAME_RUN || b == BLAME_TMP || b == BLAME_HIDDEN) && lstat(path, &st) == 0;
     case TROUBLE_NONE:
