@@ -174,10 +174,12 @@ layer_sandbox(struct chain *c)
     const struct perm_request *req = c->req;
     if (c->kind != TOOL_KIND_SHELL || !req->sandbox_auto_allow)
         return;
-    if (!req->sandbox_available || req->sandbox_unsandboxed ||
-        json_bool(req->input, "dangerouslyDisableSandbox", false))
+    if (req->sandbox_unsandboxed || json_bool(req->input, "dangerouslyDisableSandbox", false))
         chain_add(c, "L8", VERDICT_NONE, FORCE_PLAIN, NULL, NULL,
-                  "this very child would not be confined");
+                  "it would run outside the sandbox");
+    else if (!req->sandbox_available)
+        chain_add(c, "L8", VERDICT_NONE, FORCE_PLAIN, NULL, NULL,
+                  "there is no sandbox here that could answer for it");
     else if (!plan_closed(c) && chain_lift(c, FORCE_PLAIN))
         chain_add(c, "L8", VERDICT_ALLOW, FORCE_PLAIN, NULL, NULL, "the sandbox confines it");
 }
