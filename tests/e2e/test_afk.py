@@ -192,6 +192,19 @@ def the_model_it_asks_is_a_setting():
     w.close()
 
 
+def where_the_small_model_is_missing_the_own_one_judges():
+    w = world()
+    gone = [{"status": 404, "body": {"type": "error", "error": {"type": "not_found_error", "message": "model: claude-haiku-5-5"}}}]
+    server = Server(w, {"responses": [[bash("touch one")], [bash("touch two")], [{"text": "Over."}]],
+                        "classifier": [gone, says("allow")]})
+    run(w, server)
+    check(w.exists("one") and w.exists("two"), "it did not run")
+    models = [r["body"]["model"] for r in judged(server)]
+    check(models == ["claude-haiku-5-5", "claude-opus-5-5", "claude-opus-5-5"], models)
+    server.close()
+    w.close()
+
+
 def another_wire():
     w = world()
     server = Server(w, {"responses": [[bash("touch one")], [{"text": "Over."}]], "classifier": [says("allow")]})
@@ -294,5 +307,6 @@ def three_blocks_and_the_person_is_asked():
 
 main(what_it_allows_runs, what_it_blocks_is_explained, no_verdict_is_no_approval, what_was_read_cannot_argue,
      reads_and_edits_inside_are_not_judged, the_same_call_is_judged_once, three_blocks_and_it_is_asked_no_more,
-     a_broad_rule_does_not_stand_in_for_it, the_model_it_asks_is_a_setting, another_wire, the_person_is_asked_with_the_reason,
-     a_toggle_in_the_middle_drops_the_verdict, nobody_answers_while_away, three_blocks_and_the_person_is_asked)
+     a_broad_rule_does_not_stand_in_for_it, the_model_it_asks_is_a_setting, where_the_small_model_is_missing_the_own_one_judges,
+     another_wire, the_person_is_asked_with_the_reason, a_toggle_in_the_middle_drops_the_verdict, nobody_answers_while_away,
+     three_blocks_and_the_person_is_asked)
