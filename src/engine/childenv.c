@@ -1,6 +1,7 @@
 #include "engine/childenv.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "engine/core.h"
 
@@ -51,9 +52,16 @@ static const char *const allowed[] = {
     "IS_SANDBOX",
 };
 static const char *const allowed_prefixes[] = {"LC_", "XDG_"};
-/* Names that hold a secret whatever the lists say. */
-static const char *const secret_parts[] = {"KEY",      "TOKEN",  "SECRET",
-                                           "PASSWORD", "PASSWD", "CREDENTIAL"};
+/* Names that hold a secret whatever the lists say, in either case. */
+static const char *const secret_parts[] = {
+    "KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTH", "COOKIE"};
+/* Accounts and addresses of model providers, and what makes every child run other code: no setting lets them through. */
+static const char *const never[] = {"ANTHROPIC_", "OPENAI_", "CLAUDE_",     "AWS_",     "AZURE_",
+                                    "GOOGLE_",    "GEMINI_", "OPENROUTER_", "MISTRAL_", "LD_",
+                                    "DYLD_",      "GIT_",    "BASH_",       "YARE_"};
+static const char *const never_names[] = {"ENV",   "BASHOPTS",       "SHELLOPTS",
+                                          "PS4",   "PROMPT_COMMAND", "IFS",
+                                          "PAGER", "CDPATH",         "GLOBIGNORE"};
 
 /* Always there, in place of the program's own. core.fsmonitor and core.pager run programs named by the repository.
  * diff.external cannot be switched off this way (git runs an empty value too and dies): perm/repo_config looks for it. */
@@ -64,6 +72,12 @@ static const char *const fixed[] = {
     "GIT_PAGER=cat",
     "GIT_TERMINAL_PROMPT=0",
     "GIT_EDITOR=true",
+    /* A read of a partial clone would fetch what is missing, with a program that the repository names. */
+    "GIT_NO_LAZY_FETCH=1",
+    /* Looking up a newer version of themselves is no part of what these were asked. */
+    "NO_UPDATE_NOTIFIER=1",
+    "npm_config_update_notifier=false",
+    "PIP_DISABLE_PIP_VERSION_CHECK=1",
     "GIT_CONFIG_COUNT=3",
     "GIT_CONFIG_KEY_0=core.fsmonitor",
     "GIT_CONFIG_VALUE_0=false",
@@ -73,12 +87,31 @@ static const char *const fixed[] = {
     "GIT_CONFIG_VALUE_2=false",
 };
 
+/* strstr without case. */
+static bool
+holds(struct str s, const char *part)
+{
+    size_t n = strlen(part);
+    for (size_t i = 0; i + n <= s.len; i++)
+        if (strncasecmp(s.ptr + i, part, n) == 0)
+            return true;
+    return false;
+}
+
+static bool
+is_secret(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(secret_parts); i++)
+        if (holds(name, secret_parts[i]))
+            return true;
+    return false;
+}
+
 bool
 childenv_allows(struct str name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(secret_parts); i++)
-        if (str_contains(name, str_from(secret_parts[i])))
-            return false;
+    if (is_secret(name))
+        return false;
     for (size_t i = 0; i < ARRAY_LEN(allowed); i++)
         if (str_is(name, allowed[i]))
             return true;
@@ -86,6 +119,18 @@ childenv_allows(struct str name)
         if (str_starts(name, allowed_prefixes[i]))
             return true;
     return false;
+}
+
+bool
+childenv_may_pass(struct str name)
+{
+    bool ok = name.len > 0 && name.len < 200 && !is_secret(name);
+    for (size_t i = 0; i < ARRAY_LEN(never); i++)
+        ok = ok && !(name.len >= strlen(never[i]) &&
+                     strncasecmp(name.ptr, never[i], strlen(never[i])) == 0);
+    for (size_t i = 0; i < ARRAY_LEN(never_names); i++)
+        ok = ok && !str_is(name, never_names[i]);
+    return ok;
 }
 
 /* A proxy address may carry a password: "scheme://user:pass@host". */
@@ -117,15 +162,30 @@ clean_path(struct str value)
     return buf_take(&b);
 }
 
+static bool
+passed(struct str name, const char *const *more)
+{
+    for (size_t i = 0; more && more[i]; i++)
+        if (str_is(name, more[i]) && childenv_may_pass(name))
+            return true;
+    return childenv_allows(name);
+}
+
 char **
 childenv_make(const char *const *environ)
+{
+    return childenv_make_with(environ, NULL);
+}
+
+char **
+childenv_make_with(const char *const *environ, const char *const *more)
 {
     size_t n = 0, cap = 0;
     char **out = NULL;
     for (size_t i = 0; environ && environ[i]; i++) {
         struct str e = str_from(environ[i]);
         size_t eq = str_find(e, '=', 0);
-        if (eq == (size_t)-1 || eq == 0 || !childenv_allows(str_sub(e, 0, eq)) ||
+        if (eq == (size_t)-1 || eq == 0 || !passed(str_sub(e, 0, eq), more) ||
             value_has_password(e))
             continue;
         if (str_starts(e, "PAGER="))

@@ -31,6 +31,35 @@ static const char *const safe_names[] = {
     "PYTHONDONTWRITEBYTECODE",
     "GOOS",
     "GOARCH",
+    "PYTHONIOENCODING",
+    "PYTHONUTF8",
+    "PYTHONHASHSEED",
+    "NO_UPDATE_NOTIFIER",
+    "CARGO_TERM_COLOR",
+    "RUST_TEST_THREADS",
+    "GOMAXPROCS",
+    "OMP_NUM_THREADS",
+    "DEBIAN_FRONTEND",
+    "PIP_DISABLE_PIP_VERSION_CHECK",
+    "PIP_NO_INPUT",
+    "GIT_TERMINAL_PROMPT",
+    "GIT_OPTIONAL_LOCKS",
+    "BLOCKSIZE",
+    "GREP_COLORS",
+    "LS_COLORS",
+    "PAGER",
+    "GIT_PAGER",
+    "MANPAGER",
+    "GH_PAGER",
+    "GIT_EDITOR",
+};
+
+/* These name a program: safe only with one that does nothing. */
+static const struct {
+    const char *name, *values;
+} tame[] = {
+    {"PAGER", "cat "},    {"GIT_PAGER", "cat "},     {"MANPAGER", "cat "},
+    {"GH_PAGER", "cat "}, {"GIT_EDITOR", "true : "},
 };
 
 /* Lower-case names that programs or the shell itself act on. */
@@ -96,6 +125,14 @@ env_value_safe(struct str name, const struct word *v)
 {
     if (!v->w.known)
         return false;
+    for (size_t i = 0; i < ARRAY_LEN(tame); i++) {
+        struct str rest = str_from(tame[i].values), word;
+        bool ok = !str_is(name, tame[i].name);
+        while (!ok && str_split(&rest, ' ', &word))
+            ok = str_eq(word, v->w.text);
+        if (!ok)
+            return false;
+    }
     /* TZ=:/file and locale names with a folder make the C library read a file. */
     bool file_like = str_is(name, "TZ") || str_is(name, "TERM") || str_starts(name, "LANG") ||
                      str_starts(name, "LC_");

@@ -295,7 +295,7 @@ void
 ops_awk(struct judged *j)
 {
     const struct word *f = judged_operand(j, 0);
-    if (!f || !f->w.known || f->w.glob || !script_awk_safe(f->w.text))
+    if (!f || !f->w.known || f->w.glob || !script_awk_safe(j->sh, f->w.text))
         judged_unknown(j, "the awk program may write, run or read more");
     for (size_t i = 1; i < j->o.n_operands; i++) {
         const struct word *w = judged_operand(j, i);

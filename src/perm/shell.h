@@ -418,4 +418,4 @@ void judge_find(struct sh *sh, size_t leaf, const struct command *c);
 /* Index of the sub-command behind git's global options, 0: none; *ret_plain: none of them matters. */
 size_t git_subcommand(const struct perm_word *argv, size_t n, bool *ret_plain);
 bool script_sed_safe(struct sh *sh, size_t leaf, struct str script);
-bool script_awk_safe(struct str program);
+bool script_awk_safe(struct sh *sh, struct str program);

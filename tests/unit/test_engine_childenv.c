@@ -66,6 +66,30 @@ test_secrets_never_pass(void **state)
 }
 
 static void
+test_a_setting_passes_names_but_no_secret(void **state)
+{
+    (void)state;
+    static const char *const in[] = {
+        "DATABASE_HOST=h", "my_api_key=k",  "Db_Password=p", "OPENAI_ORG=o", "GIT_SSH_COMMAND=x",
+        "BASH_ENV=/evil",  "LD_PRELOAD=/x", "FEATURE_X=1",   "OTHER=1",      NULL,
+    };
+    static const char *const more[] = {
+        "DATABASE_HOST", "my_api_key", "Db_Password", "OPENAI_ORG", "GIT_SSH_COMMAND",
+        "BASH_ENV",      "LD_PRELOAD", "FEATURE_X",   "MISSING",    NULL,
+    };
+    char **env = childenv_make_with(in, more);
+    assert_string_equal(find(env, "DATABASE_HOST"), "h");
+    assert_string_equal(find(env, "FEATURE_X"), "1");
+    assert_null(find(env, "OTHER"));
+    static const char *const gone[] = {"my_api_key",      "Db_Password", "OPENAI_ORG",
+                                       "GIT_SSH_COMMAND", "BASH_ENV",    "LD_PRELOAD"};
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+        assert_null(find(env, gone[i]));
+    assert_string_equal(find(env, "GIT_NO_LAZY_FETCH"), "1");
+    strv_free(env);
+}
+
+static void
 test_no_environment_is_fine(void **state)
 {
     (void)state;
@@ -79,6 +103,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secrets_never_pass),
+        cmocka_unit_test(test_a_setting_passes_names_but_no_secret),
         cmocka_unit_test(test_no_environment_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
