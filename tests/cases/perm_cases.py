@@ -82,22 +82,34 @@ def guarded(yare, home):
     return {"env": env, "cwd": home, "preexec_fn": limit if plain else None}
 
 
+def run_of(yare, records, guard, seconds):
+    """The answers of one process: as many as it gave before it was through, ended or ran out of time."""
+    text = "".join(json.dumps(r) + "\n" for r in records)
+    try:
+        out = subprocess.run([yare, "perm", "check"], input=text.encode(), stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, timeout=seconds, **guard).stdout
+    except subprocess.TimeoutExpired as late:
+        out = late.stdout or b""
+    return [json.loads(line) for line in out.split(b"\n")[:-1]]
+
+
 def answers_of(yare, records, home):
-    """One answer for each record; where the program ends or hangs, {} for the record it was at, and it goes on behind it."""
-    guard, answers = guarded(yare, home), []
-    while len(answers) < len(records):
-        text = "".join(json.dumps(r) + "\n" for r in records[len(answers):])
-        try:
-            out = subprocess.run([yare, "perm", "check"], input=text.encode(), stdout=subprocess.PIPE,
-                                 stderr=subprocess.DEVNULL, timeout=90, **guard).stdout
-        except subprocess.TimeoutExpired as late:
-            out = late.stdout or b""
-        answers += [json.loads(line) for line in out.split(b"\n")[:-1]]
-        if len(answers) < len(records):
-            answers.append({})
-    if len(answers) > len(records):
-        sys.exit("%d answers for %d cases" % (len(answers), len(records)))
-    return answers
+    """One answer for each record, {} for one at which the program ends or hangs."""
+    guard, answers, broken = guarded(yare, home), [], 0
+    while len(answers) < len(records) and broken < 10:
+        batch = records[len(answers):len(answers) + 500]
+        got = run_of(yare, batch, guard, 120)[:len(batch)]
+        answers += got
+        # what was answered but not yet written is lost with the process: alone each one is answered or not
+        alone = batch[len(got):]
+        while alone and broken < 10:
+            one = (run_of(yare, alone[:1], guard, 20) or [{}])[0]
+            answers.append(one)
+            alone = alone[1:]
+            if not one:
+                broken += 1
+                break
+    return answers + [{}] * (len(records) - len(answers))
 
 
 def kind_of(want, got):
