@@ -49,10 +49,9 @@ test_calls(void **state)
     static const struct {
         const char *tool, *input, *want;
     } cases[] = {
-        {"Bash", "{\"command\":\"git push --force\",\"description\":\"PROSE\"}",
-         "{\"tool\":\"Bash\"," HEAD
-         "\"leaves\":[{\"argv\":[\"git\",\"push\",\"--force\"],\"effects\":[],"
-         "\"more_effects\":\"what this form of 'git push' does is not known\"}]}"},
+        {"Bash", "{\"command\":\"rm -f /nowhere/x\",\"description\":\"PROSE\"}",
+         "{\"tool\":\"Bash\"," HEAD "\"leaves\":[{\"argv\":[\"rm\",\"-f\",\"/nowhere/x\"],"
+         "\"effects\":[{\"deletes\":\"/nowhere/x\"}]}]}"},
         {"Bash", "{\"command\":\"FOO=secret make\"}", NULL},
         {"Write", "{\"file_path\":\"/nowhere/x.sh\",\"content\":\"CONTENT\"}",
          "{\"tool\":\"Write\"," HEAD
@@ -71,10 +70,11 @@ test_calls(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char *got = call_of(cases[i].tool, cases[i].input);
         assert_non_null(got);
-        if (cases[i].want && !strstr(cases[i].want, "git push' does"))
+        if (cases[i].want)
             assert_string_equal(got, cases[i].want);
         assert_null(strstr(got, "PROSE"));
         assert_null(strstr(got, "CONTENT"));
+        assert_null(strstr(got, "secret"));
         free(got);
     }
 }
