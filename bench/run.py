@@ -260,6 +260,18 @@ def decision(b):
     yield "permission decision, 42 rules, 5 parts", (time.monotonic() - t) * 1000 / n, "ms", "2", None, ""
 
 
+@row
+def decisions(b):
+    """The chain alone, in processor time: bench/decisions.c (-DYARE_BENCH=ON)."""
+    tool = os.path.join(os.path.dirname(os.path.abspath(b.yare)), "bench", "decisions")
+    if not os.path.exists(tool):
+        raise m.BenchError("%s is not there: configure with -DYARE_BENCH=ON, as scripts/bench does" % tool)
+    r = json.loads(subprocess.run([tool, b.project], capture_output=True, text=True, check=True).stdout)
+    yield "permission decisions, simple commands", r["simple_per_second"], "/s", "20000", None, ""
+    yield "permission decision, 2 kB compound, p99", r["p99_2kb_ms"], "ms", "1", None, ""
+    yield "permission decision, 10 kB compound, p99", r["p99_10kb_ms"], "ms", "5", None, ""
+
+
 # ---- sessions ----
 
 def long_session(b, messages, size):

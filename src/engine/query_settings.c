@@ -9,8 +9,8 @@
 #include "engine/engine_private.h"
 #include "engine/query_private.h"
 
-#define ITEMS_MAX 50
-#define ITEM_BYTES 200
+#define ITEMS_MAX 200
+#define ITEM_BYTES 4000
 
 /* Settings that give something, by how a person would call them. Whatever else stands in such a file is named by its key. */
 static const struct {
@@ -29,36 +29,70 @@ static const struct {
     {"provider", "provider"},
     {"sandbox", "sandbox"},
 };
+/* Keys that only take something away, count in any folder and so wait for nothing. */
+static const char *const narrowing[] = {
+    "$schema",          "permissions.deny",
+    "permissions.ask",  "permissions.disableBypassPermissionsMode",
+    "disableAutoMode",  "disableAllHooks",
+    "deniedMcpServers", "disabledMcpjsonServers",
+};
 
+/* What is cut is said to be. */
 static void
 write_text(struct jw *w, struct str s)
 {
-    jw_str(w, str_sub(s, 0, ITEM_BYTES));
+    struct buf b;
+    size_t n = s.len < ITEM_BYTES ? s.len : ITEM_BYTES;
+    while (n < s.len && n > 0 && ((unsigned char)s.ptr[n] & 0xC0) == 0x80)
+        n--;
+    buf_init(&b, ITEM_BYTES + 100);
+    buf_add_str(&b, str_sub(s, 0, n));
+    if (n < s.len)
+        buf_addf(&b, " ... and %zu bytes more, look into the file", s.len - n);
+    jw_str(w, buf_str(&b));
+    buf_release(&b);
 }
 
-/* A string as it is, a list's elements, an object's keys with their values. */
+static void
+write_member(struct jw *w, const struct cJSON *m)
+{
+    struct buf b;
+    buf_init(&b, (size_t)1 << 20);
+    if (json_key(m))
+        buf_addf(&b, "%s: ", json_key(m));
+    if (json_is_str(m))
+        buf_add_str(&b, json_value_str(m));
+    else
+        json_print(m, &b);
+    write_text(w, buf_str(&b));
+    buf_release(&b);
+}
+
+/* A plain value as it is, a list's elements, an object's keys with their values. */
 static void
 write_items(struct jw *w, const struct cJSON *v)
 {
-    int n = 0;
+    struct buf b;
+    size_t n = 0, all = json_len(v);
+    bool plain = !json_is_object(v) && !json_is_array(v);
+    buf_init(&b, (size_t)1 << 20);
     jw_key(w, "items");
     jw_array(w);
     if (json_is_str(v))
         write_text(w, json_value_str(v));
-    for (const struct cJSON *m = json_is_str(v) ? NULL : json_first(v); m && n < ITEMS_MAX;
-         m = json_next(m), n++) {
-        struct buf b;
-        buf_init(&b, (size_t)1 << 20);
-        if (json_key(m))
-            buf_addf(&b, "%s: ", json_key(m));
-        if (json_is_str(m))
-            buf_add_str(&b, json_value_str(m));
-        else
-            json_print(m, &b);
+    else if (plain) {
+        json_print(v, &b);
         write_text(w, buf_str(&b));
-        buf_release(&b);
+    }
+    for (const struct cJSON *m = plain ? NULL : json_first(v); m && n < ITEMS_MAX;
+         m = json_next(m), n++)
+        write_member(w, m);
+    if (!plain && n < all) {
+        buf_addf(&b, "... and %zu more, look into the file", all - n);
+        jw_str(w, buf_str(&b));
     }
     jw_end(w);
+    buf_release(&b);
 }
 
 static void
@@ -71,14 +105,44 @@ write_held(struct jw *w, const char *what, const char *file, const struct cJSON 
     jw_end(w);
 }
 
+static bool
+is_named(const char *path)
+{
+    for (size_t k = 0; k < ARRAY_LEN(widening); k++)
+        if (strcmp(widening[k].path, path) == 0)
+            return true;
+    for (size_t k = 0; k < ARRAY_LEN(narrowing); k++)
+        if (strcmp(narrowing[k], path) == 0)
+            return true;
+    return false;
+}
+
+/* Everything else, by its key: a setting that nobody thought of here must not take effect unseen. */
+static void
+write_rest(struct jw *w, const struct cJSON *object, const char *below, const char *file)
+{
+    for (const struct cJSON *m = json_first(object); m; m = json_next(m)) {
+        char *path = xasprintf("%s%s", below, json_key(m) ? json_key(m) : "");
+        bool empty = (json_is_object(m) || json_is_array(m)) && !json_len(m);
+        if (strcmp(path, "permissions") == 0)
+            write_rest(w, m, "permissions.", file);
+        else if (!is_named(path) && !empty && !json_is_null(m))
+            write_held(w, path, file, m);
+        free(path);
+    }
+}
+
 static void
 write_source(struct jw *w, const struct config *cfg, size_t i, const char *file)
 {
     for (size_t k = 0; k < ARRAY_LEN(widening); k++) {
         const struct cJSON *v = config_value(cfg, i, widening[k].path);
-        if (v && (json_is_str(v) || json_len(v)))
+        if (v && (!(json_is_object(v) || json_is_array(v)) || json_len(v)))
             write_held(w, widening[k].what, file, v);
     }
+    struct cJSON *tree = json_parse(config_text(cfg, i), NULL);
+    write_rest(w, tree, "", file);
+    json_free(tree);
 }
 
 /* .mcp.json is no settings file. */

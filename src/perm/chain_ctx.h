@@ -59,6 +59,13 @@ struct access {
     const char *cwd;                   /* of the leaf, for critical removals; NULL: the session's */
 };
 
+/* yare's own folders, named and resolved. */
+struct own_dirs {
+    bool made;
+    char *v[16];
+    size_t n;
+};
+
 struct chain {
     const struct perm_request *req;
     struct decision *d;
@@ -75,8 +82,7 @@ struct chain {
 
     char *root, *cwd, *home; /* cleaned by text */
     char *start;             /* ... NULL: cwd */
-    char *own[16];           /* yare's own folders, named and resolved */
-    size_t n_own;
+    struct own_dirs *own; /* yare's own folders, found when first asked for: chain_own */
     char **roots; /* root and further folders, named and resolved by turns */
     size_t n_roots;
     char **read_roots;
@@ -89,6 +95,7 @@ struct chain {
     struct cover *covers;
     struct leaf_texts *texts;
     bool clean;          /* plan mode: no write and no unknown effect in the whole call */
+    struct path_cache *cache_before;
     struct str_set seen; /* accesses judged already; owns its strings */
 };
 
@@ -103,12 +110,19 @@ bool chain_has(const struct chain *c, enum verdict v);
 bool chain_seen(struct chain *c, char *take);
 
 /* chain_setup.c */
+const struct own_dirs *chain_own(const struct chain *c);
 void chain_init(struct chain *c, const struct perm_request *req, struct decision *d);
 void chain_release(struct chain *c);
 
 /* paths.c */
 bool path_inside(const char *path, const char *dir,
                  bool fold); /* dir itself, or below it, by components */
+/* fs_resolve, which within a decision asks once for each folder. Yours. */
+char *path_resolve(const char *path);
+/* Around a decision, on its thread; end takes what begin gave. */
+struct path_cache;
+struct path_cache *path_cache_begin(void);
+void path_cache_end(struct path_cache *before);
 void path_names_init(struct path_names *n, const char *base, const char *path, bool fold);
 void path_names_release(struct path_names *n);
 bool path_in_roots(const struct chain *c, const struct path_names *n, bool for_read);

@@ -10,7 +10,7 @@
 static void
 add_dir(char ***dirs, size_t *n, const char *base, const char *dir)
 {
-    char *named = fs_normalize(base, dir), *real = fs_resolve(named, NULL);
+    char *named = fs_normalize(base, dir), *real = path_resolve(named);
     *dirs = xreallocarray(*dirs, *n + 2, sizeof **dirs);
     (*dirs)[(*n)++] = named;
     if (real && strcmp(real, named) != 0)
@@ -21,33 +21,39 @@ add_dir(char ***dirs, size_t *n, const char *base, const char *dir)
 
 /* Takes the name. */
 static void
-add_own(struct chain *c, char *take)
+add_own(struct own_dirs *own, char *take)
 {
-    char *real = fs_resolve(take, NULL);
-    if (c->n_own + 2 > ARRAY_LEN(c->own)) {
+    char *real = path_resolve(take);
+    if (own->n + 2 > ARRAY_LEN(own->v)) {
         free(take);
         free(real);
         return;
     }
-    c->own[c->n_own++] = take;
+    own->v[own->n++] = take;
     if (real && strcmp(real, take) != 0)
-        c->own[c->n_own++] = real;
+        own->v[own->n++] = real;
     else
         free(real);
 }
 
-static void
-setup_own(struct chain *c, const struct perm_request *req)
+/* Most decisions write nothing and need not know. */
+const struct own_dirs *
+chain_own(const struct chain *c)
 {
-    add_own(c, fs_join(c->home, ".config/yare"));
-    add_own(c, fs_join(c->home, ".local/share/yare"));
-    add_own(c, fs_join(c->home, ".yare"));
-    add_own(c, fs_join(c->home, ".claude"));
-    add_own(c, fs_join(c->home, ".claude.json"));
-    if (req->config_dir)
-        add_own(c, fs_normalize(c->home, req->config_dir));
-    if (req->data_dir)
-        add_own(c, fs_normalize(c->home, req->data_dir));
+    struct own_dirs *own = c->own;
+    if (own->made)
+        return own;
+    own->made = true;
+    add_own(own, fs_join(c->home, ".config/yare"));
+    add_own(own, fs_join(c->home, ".local/share/yare"));
+    add_own(own, fs_join(c->home, ".yare"));
+    add_own(own, fs_join(c->home, ".claude"));
+    add_own(own, fs_join(c->home, ".claude.json"));
+    if (c->req->config_dir)
+        add_own(own, fs_normalize(c->home, c->req->config_dir));
+    if (c->req->data_dir)
+        add_own(own, fs_normalize(c->home, c->req->data_dir));
+    return own;
 }
 
 /* Trust belongs to one folder: it is not inherited by a repository inside it, nor by one that borrows another's data. */
@@ -68,7 +74,7 @@ setup_trust(struct chain *c, const struct perm_request *req)
     }
     free(root);
     if (req->commondir && *req->commondir) {
-        char *at = fs_normalize(c->root, req->commondir), *common = fs_resolve(at, NULL);
+        char *at = fs_normalize(c->root, req->commondir), *common = path_resolve(at);
         if (!common || !path_inside(common, c->roots[c->n_roots > 1 ? 1 : 0], c->fold)) {
             c->trusted = false;
             c->distrust = "the repository's data lies in another folder";
@@ -111,7 +117,7 @@ setup_shell(struct chain *c)
 void
 chain_init(struct chain *c, const struct perm_request *req, struct decision *d)
 {
-    *c = (struct chain){.req = req, .d = d, .clean = true};
+    *c = (struct chain){.req = req, .d = d, .clean = true, .cache_before = path_cache_begin()};
     c->home = fs_normalize("/", req->home && *req->home ? req->home : fs_home());
     c->cwd = fs_normalize(c->home, req->cwd ? req->cwd : "/");
     c->root = fs_normalize(c->cwd, req->root ? req->root : c->cwd);
@@ -129,7 +135,7 @@ chain_init(struct chain *c, const struct perm_request *req, struct decision *d)
                                      .home = c->home,
                                      .config_home = c->config_home,
                                      .fold_case = c->fold};
-    setup_own(c, req);
+    c->own = xcalloc(1, sizeof *c->own);
     setup_trust(c, req);
     setup_mode(c, req);
     c->kind = tool_kind_of(c);
@@ -165,12 +171,14 @@ release_seen(struct chain *c)
 void
 chain_release(struct chain *c)
 {
+    path_cache_end(c->cache_before);
     release_seen(c);
     if (c->has_sh) {
         covers_release(c);
         perm_analysis_release(&c->sh);
     }
-    free_all(c->own, c->n_own);
+    free_all(c->own->v, c->own->n);
+    free(c->own);
     free_all(c->roots, c->n_roots);
     free_all(c->read_roots, c->n_read_roots);
     free(c->roots);

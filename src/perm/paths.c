@@ -1,5 +1,6 @@
 /* Names of files: what they lead to and whether they lie inside. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,6 +61,70 @@ add_name(struct path_names *n, char *take)
         n->v[n->n++] = take;
 }
 
+/* ---- where links lead ---- */
+
+/* Most files of a decision lie in a few folders: where those lead is asked once. */
+struct path_cache {
+    char *dir[64], *real[64];
+    size_t n;
+};
+static _Thread_local struct path_cache *cache;
+
+struct path_cache *
+path_cache_begin(void)
+{
+    struct path_cache *before = cache;
+    cache = xcalloc(1, sizeof *cache);
+    return before;
+}
+
+void
+path_cache_end(struct path_cache *before)
+{
+    for (size_t i = 0; i < cache->n; i++) {
+        free(cache->dir[i]);
+        free(cache->real[i]);
+    }
+    free(cache);
+    cache = before;
+}
+
+/* Borrowed; NULL: not there, or no room. */
+static const char *
+real_folder(const char *path, size_t len)
+{
+    for (size_t i = 0; i < cache->n; i++)
+        if (strncmp(cache->dir[i], path, len) == 0 && !cache->dir[i][len])
+            return cache->real[i];
+    if (cache->n == ARRAY_LEN(cache->dir))
+        return NULL;
+    char *dir = str_dup(str_make(path, len)), *real = realpath(dir, NULL);
+    if (!real) {
+        free(dir);
+        return NULL;
+    }
+    cache->dir[cache->n] = dir;
+    cache->real[cache->n] = real;
+    return cache->real[cache->n++];
+}
+
+char *
+path_resolve(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    bool plain = path[0] == '/' && slash != path && *name && strcmp(name, ".") != 0 &&
+                 strcmp(name, "..") != 0;
+    const char *dir = cache && plain ? real_folder(path, (size_t)(slash - path)) : NULL;
+    if (!dir)
+        return fs_resolve(path, NULL);
+    struct stat st;
+    char *at = fs_join(dir, name);
+    if (lstat(at, &st) == 0 ? !S_ISLNK(st.st_mode) : errno == ENOENT)
+        return at;
+    free(at);
+    return fs_resolve(path, NULL);
+}
+
 void
 path_names_init(struct path_names *n, const char *base, const char *path, bool fold)
 {
@@ -71,8 +136,9 @@ path_names_init(struct path_names *n, const char *base, const char *path, bool f
         named = plain;
     }
     add_name(n, named);
-    add_name(n, fs_resolve(n->v[0], NULL));
-    add_name(n, fs_resolve(joined, NULL));
+    add_name(n, path_resolve(n->v[0]));
+    if (strcmp(joined, n->v[0]) != 0) /* ".." behind a link */
+        add_name(n, path_resolve(joined));
     free(joined);
 }
 

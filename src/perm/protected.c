@@ -185,11 +185,12 @@ const char *
 path_protected(const struct chain *c, const char *path, bool tree, bool *ret_own)
 {
     const char *what = parts_protected(below_roots(c, path), ret_own);
-    for (size_t i = 0; i < c->n_own && !*ret_own; i++) {
-        bool in_own = path_inside(path, c->own[i], true);
-        bool worktree = in_own && strcmp(fs_basename(c->own[i]), ".claude") == 0 && !what &&
-                        below_roots(c, path) > path + strlen(c->own[i]);
-        if ((in_own && !worktree) || (tree && path_inside(c->own[i], path, true))) {
+    const struct own_dirs *own = chain_own(c);
+    for (size_t i = 0; i < own->n && !*ret_own; i++) {
+        bool in_own = path_inside(path, own->v[i], true);
+        bool worktree = in_own && strcmp(fs_basename(own->v[i]), ".claude") == 0 && !what &&
+                        below_roots(c, path) > path + strlen(own->v[i]);
+        if ((in_own && !worktree) || (tree && path_inside(own->v[i], path, true))) {
             *ret_own = true;
             what = "yare's own settings and data";
         }

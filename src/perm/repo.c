@@ -39,7 +39,7 @@ repo_is_own(const struct chain *c, const char *dir)
     struct path_names n;
     path_names_init(&n, c->root, dir, false);
     bool own = n.n > 0 && !n.lost;
-    char *root = fs_resolve(c->root, NULL);
+    char *root = path_resolve(c->root);
     /* Only the resolved place counts; the root is the first repository on the way up, or there is none at all. */
     char *at = own && root ? xstrdup(n.v[n.n - 1]) : NULL;
     own = at && path_inside(at, root, c->fold);

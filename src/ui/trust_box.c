@@ -1,6 +1,7 @@
 #include "ui/trust_box.h"
 
 #include "base/json.h"
+#include "ui/approval_parts.h"
 #include "ui/keys.h"
 #include "ui/lines.h"
 #include "ui/page.h"
@@ -54,29 +55,48 @@ trust_box_key(struct trust_box *t, int key)
     return true;
 }
 
+/* As strict as the approval pane: nothing in these texts may hide or look like another line of the box. */
 static void
-write_held(const struct cJSON *h, struct lines *out, int width)
+strict_line(struct buf *out, struct str s, bool ascii)
 {
-    struct buf b;
-    buf_init(&b, 4096);
+    strict_visible(out, s, ascii);
+    for (size_t i = 0; i < out->len; i++)
+        if (out->data[i] == '\n')
+            out->data[i] = ' ';
+}
+
+static void
+write_held(const struct cJSON *h, struct lines *out, int width, bool ascii)
+{
+    struct buf b, shown;
+    buf_init(&b, 8192);
+    buf_init(&shown, BUF_MAX);
     buf_addf(&b, "%s, %s", json_cstr(h, "what", ""), json_cstr(h, "file", ""));
-    page_para(out, ST_BOLD, buf_str(&b), width);
+    strict_line(&shown, buf_str(&b), ascii);
+    page_para(out, ST_BOLD, buf_str(&shown), width);
     for (const struct cJSON *i = json_first(json_at(h, "items")); i; i = json_next(i)) {
         struct flow f;
         flow_init(&f);
-        flow_add(&f, ST_CODE, json_value_str(i));
+        buf_clear(&shown);
+        strict_line(&shown, json_value_str(i), ascii);
+        flow_add(&f, ST_CODE, buf_str(&shown));
         flow_break(&f, out,
                    &(struct indent){.width = width, .first = STR("  "), .rest = STR("    ")});
         flow_release(&f);
     }
+    buf_release(&shown);
     buf_release(&b);
 }
 
 static void
-write_box(const struct trust_box *t, struct lines *out, int width, const char *root)
+write_box(const struct trust_box *t, struct lines *out, int width, const char *root, bool ascii)
 {
     const struct cJSON *held = json_at(t->answer, "held");
-    page_para(out, ST_TEXT, str_from(root ? root : ""), width);
+    struct buf shown;
+    buf_init(&shown, BUF_MAX);
+    strict_line(&shown, str_from(root ? root : ""), ascii);
+    page_para(out, ST_TEXT, buf_str(&shown), width);
+    buf_release(&shown);
     if (!t->answer) {
         page_para(out, ST_DIM, STR("looking at its settings ..."), width);
     } else if (!json_len(held)) {
@@ -88,7 +108,7 @@ write_box(const struct trust_box *t, struct lines *out, int width, const char *r
         page_para(out, ST_TEXT,
                   STR("It brings settings of its own. They stay off until you trust it:"), width);
         for (const struct cJSON *h = json_first(held); h; h = json_next(h))
-            write_held(h, out, width);
+            write_held(h, out, width, ascii);
     }
 }
 
@@ -121,7 +141,7 @@ trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char 
     if (!trust_box_fits(r))
         return;
     lines_init(&l);
-    write_box(t, &l, w - 4, root);
+    write_box(t, &l, w - 4, root, ascii);
     int h = (int)l.n + 2 > r.h ? r.h : (int)l.n + 2;
     struct rect box = {r.x + (r.w - w) / 2, r.y + (r.h - h) / 2, w, h};
     struct rect in = {box.x + 2, box.y + 1, box.w - 4, box.h - 2};

@@ -180,10 +180,10 @@ test_protected(void **state)
         {"/h/.local/share/yare/x", 2},
     };
     const char *roots[] = {"/r"};
-    struct chain c = {.home = (char *)"/h", .roots = (char **)roots, .n_roots = 1};
-    c.own[0] = (char *)"/h/.config/yare";
-    c.own[1] = (char *)"/h/.local/share/yare";
-    c.n_own = 2;
+    struct own_dirs own_dirs = {
+        .made = true, .v = {(char *)"/h/.config/yare", (char *)"/h/.local/share/yare"}, .n = 2};
+    struct chain c = {
+        .home = (char *)"/h", .roots = (char **)roots, .n_roots = 1, .own = &own_dirs};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         bool own = false;
         const char *what = path_protected(&c, cases[i].path, false, &own);
