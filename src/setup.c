@@ -59,6 +59,9 @@ setup_release(struct setup *s)
     for (size_t i = 0; s->child_env && s->child_env[i]; i++)
         free(s->child_env[i]);
     free(s->child_env);
+    for (size_t i = 0; s->pass_env && s->pass_env[i]; i++)
+        free(s->pass_env[i]);
+    free(s->pass_env);
     for (size_t i = 0; s->add_dirs && s->add_dirs[i]; i++)
         free(s->add_dirs[i]);
     free(s->add_dirs);
@@ -135,6 +138,20 @@ setup_preload(struct setup *s)
 
 /* ---- start ---- */
 
+enum { PASS_ENV_MAX = 64 };
+
+/* Names of variables that the settings hand to commands, beside the usual ones. */
+static char **
+pass_env(const struct setup *s)
+{
+    struct config_item items[PASS_ENV_MAX];
+    size_t n = config_list(s->config, "bash.passEnv", !s->trusted, items, PASS_ENV_MAX);
+    char **names = xcalloc(PASS_ENV_MAX + 1, sizeof *names);
+    for (size_t i = 0; i < n && i < PASS_ENV_MAX; i++)
+        names[i] = str_dup(items[i].value);
+    return names;
+}
+
 void
 setup_load(struct setup *s)
 {
@@ -147,7 +164,9 @@ setup_load(struct setup *s)
     s->config = config_load(&paths);
     s->mended = trust_mend(s->config_dir);
     s->trusted = s->options->trust || trust_check(s->config_dir, s->root) == TRUST_YES;
-    s->child_env = childenv_make((const char *const *)environ);
+    s->pass_env = pass_env(s);
+    s->child_env =
+        childenv_make_with((const char *const *)environ, (const char *const *)s->pass_env);
 }
 
 /* A broken file of the person's must not keep yare from starting: what is wrong with it is told, the rest of it holds. */
@@ -192,6 +211,7 @@ fill_config(struct setup *s, struct engine_config *cfg)
     cfg->max_budget_usd = o->max_budget_usd;
     cfg->partial_raw = o->partial;
     cfg->environ = (const char *const *)environ;
+    cfg->pass_env = (const char *const *)s->pass_env;
     cfg->max_retries = s->max_retries;
     cfg->context_window = config_int(s->config, "contextWindow", !s->trusted, 0);
 }

@@ -95,7 +95,7 @@ copy_settled(struct core *c, const struct engine_config *cfg)
     c->allowed_tools = strv_copy(cfg->allowed_tools);
     c->disallowed_tools = strv_copy(cfg->disallowed_tools);
     c->add_dirs = strv_copy(cfg->add_dirs);
-    c->child_env = childenv_make(cfg->environ);
+    c->child_env = childenv_make_with(cfg->environ, cfg->pass_env);
     c->mode = cfg->mode;
     c->mode_scope = (enum scope)cfg->mode_scope;
     c->interactive = cfg->interactive;

@@ -85,10 +85,11 @@ struct engine_config {
     const char *system_prompt, *append_system_prompt; /* NULL: the assets' */
     int max_turns;                                    /* 0: no cap */
     double max_budget_usd;                            /* 0: none */
-    bool partial_raw;           /* pass DELTA_RAW on (--include-partial-messages) as EV_RAW */
-    const char *const *environ; /* the program's own environment; children get a whitelist of it */
-    int max_retries;            /* of one request; -1: 10 */
-    int max_tokens;             /* 0: the catalogue's */
+    bool partial_raw;            /* pass DELTA_RAW on (--include-partial-messages) as EV_RAW */
+    const char *const *environ;  /* the program's own environment; children get a whitelist of it */
+    const char *const *pass_env; /* further names for that list (setting bash.passEnv), or NULL */
+    int max_retries;             /* of one request; -1: 10 */
+    int max_tokens;              /* 0: the catalogue's */
     /* tokens a request may hold, where that is less than the model takes in; 0: no limit */
     int64_t context_window;
     const char *notice; /* the first EV_NOTICE, such as what is wrong with settings; NULL */
