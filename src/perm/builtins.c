@@ -375,8 +375,12 @@ do_trap(struct sh *sh, size_t leaf, const struct command *c)
     danger(sh, leaf, "trap runs text later");
     sh->calls_hidden = true;
     bool text = c->n > 1 && c->argv[1].w.known && c->argv[1].w.text.len > 0;
+    struct cwdset cwd = sh->st.cwd;
+    sh->st.cwd = (struct cwdset){.unknown = true}; /* wherever the shell is by then */
     if (text && !arg_is(c, 1, "-") && !is_option(&c->argv[1]))
         leaf_inner_text(sh, leaf, c->argv[1].w.text, false);
+    sh->st.cwd = cwd;
+    sh_settle(sh);
 }
 
 static void

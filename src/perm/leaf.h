@@ -91,6 +91,7 @@ struct perm_analysis {
     const char *why;      /* the first reason for incomplete, or NULL */
     bool unparsable;      /* control bytes, NUL, invalid UTF-8, other shell: leaves may be empty */
     bool read_only;       /* every leaf is a reader and nothing writes: may overlap with other calls */
+    size_t work;          /* steps that were taken; capped, whatever the input */
     void *arena;
 };
 

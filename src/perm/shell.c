@@ -201,6 +201,7 @@ perm_shell_analyse(struct str command, const struct perm_shell_env *env, struct 
         sh_incomplete(&sh, "the command is empty");
     else
         sh_run_text(&sh, arena_str(sh.a, command));
+    ret->work = sh.work;
     sum_up(ret);
 }
 

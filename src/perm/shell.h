@@ -48,14 +48,19 @@ struct heredoc {
     struct str body;
     bool quoted; /* the body is taken as it is */
 };
+/* A '<' in the text that stands for an operator which the grammar does not know there. */
+struct stand_in {
+    size_t at;
+    const char *op; /* "<>" or "<<<" */
+};
 struct scanned {
     struct str
         text; /* for the parser: here-documents are "<HEREDOC" redirections, their bodies gone */
     struct str joined; /* line continuations joined, here-documents in place */
     struct heredoc *docs;
     size_t n_docs;
-    size_t *both; /* offsets in `text` of each '<' that was a "<>" */
-    size_t n_both;
+    struct stand_in *stand_ins;
+    size_t n_stand_ins;
     const char *bad; /* what could not be read with certainty, or NULL */
 };
 /* Bytes that no command needs and that hide things; false and the reason. */

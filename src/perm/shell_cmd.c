@@ -171,6 +171,11 @@ drop_descriptor(struct sh *sh, struct pieces *ps, uint32_t redirect)
     if (!ps->n || ps->v[ps->n - 1].to != redirect || t[redirect] == '&')
         return;
     struct piece p = ps->v[ps->n - 1];
+    struct str name = p.to - p.from > 2 ? str_make(t + p.from + 1, p.to - p.from - 2) : STR("");
+    if (t[p.from] == '{' && t[p.to - 1] == '}' && is_name(name)) {
+        ps->n--;
+        return;
+    }
     for (uint32_t i = p.from; i < p.to; i++)
         if (t[i] < '0' || t[i] > '9')
             return;

@@ -62,14 +62,17 @@ note_input(struct command *c, struct redirect *r, const struct heredoc *doc)
         c->stdin_file = true;
 }
 
-/* Digits with the next redirection's '<' right behind them. */
+/* Digits or {name} with the next redirection's '<' right behind them. */
 static bool
 is_descriptor_of(struct str text, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = from; i < to; i++)
-        if (!isdigit((unsigned char)text.ptr[i]))
-            return false;
-    return to < text.len && (text.ptr[to] == '<' || text.ptr[to] == '>');
+    struct str word = str_sub(text, from, to - from);
+    bool digits = word.len > 0;
+    for (size_t i = 0; i < word.len; i++)
+        digits = digits && isdigit((unsigned char)word.ptr[i]);
+    bool variable = word.len > 2 && word.ptr[0] == '{' && word.ptr[word.len - 1] == '}' &&
+                    is_name(str_sub(word, 1, word.len - 2));
+    return (digits || variable) && to < text.len && (text.ptr[to] == '<' || text.ptr[to] == '>');
 }
 
 /* The words behind the operator: the first is the target, others belong to the command. */
@@ -123,6 +126,21 @@ descriptor_before(struct str text, size_t end, struct str op)
     return fd;
 }
 
+/* "{name}>file": the shell sets the variable to the descriptor; for the grammar it is a word, which the command leaves out. */
+static bool
+descriptor_variable(struct sh *sh, uint32_t end)
+{
+    struct str t = sh->unit->s.text;
+    uint32_t i = end;
+    while (i > 0 && !strchr(" \t\n;&|()<>", t.ptr[i - 1]))
+        i--;
+    struct str name = str_sub(t, i + 1, end - i - 2);
+    if (end - i < 3 || t.ptr[i] != '{' || !is_name(name) || !env_plain_name(name))
+        return false;
+    state_set(sh, name, VAR_UNKNOWN, str_from(NULL));
+    return true;
+}
+
 void
 redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extra)
 {
@@ -136,11 +154,12 @@ redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extr
     }
     r.op = operator_at(t, i);
     size_t op_len = r.op.len;
-    for (size_t k = 0; k < sh->unit->s.n_both; k++)
-        if (sh->unit->s.both[k] == start + i)
-            r.op = STR("<>");
+    for (size_t k = 0; k < sh->unit->s.n_stand_ins; k++)
+        if (sh->unit->s.stand_ins[k].at == start + i)
+            r.op = str_from(sh->unit->s.stand_ins[k].op);
     if (ts_node_has_error(node) || r.op.len == 0 ||
-        (start > 0 && sh->unit->s.text.ptr[start - 1] == '}' && !str_starts(r.op, "&")))
+        (start > 0 && sh->unit->s.text.ptr[start - 1] == '}' && !str_starts(r.op, "&") &&
+         !descriptor_variable(sh, start)))
         sh_incomplete(sh, "a redirection is not understood");
     if (r.op.len == 0) {
         word_scan_rest(sh, node, start, start + (uint32_t)t.len);

@@ -71,7 +71,8 @@ struct scan {
     struct heredoc docs[MAX_DOCS];
     struct pending pend[MAX_DOCS];
     size_t n_docs, n_pend, joins;
-    size_t both[MAX_DOCS], n_both;
+    struct stand_in stand_ins[MAX_DOCS];
+    size_t n_stand_ins;
     const char *bad;
     bool saw_case;
 };
@@ -316,19 +317,19 @@ comment(struct scan *s)
         copy(s, 1);
 }
 
-/* "<>": the grammar does not know it. For it this is a '<', what it is besides is remembered. */
+/* The grammar does not know "<>", and "<<<" only before other redirections. For it both are a '<'; what they are is kept. */
 static void
-read_write(struct scan *s)
+stand_in(struct scan *s, const char *op)
 {
-    if (s->n_both == MAX_DOCS) {
+    if (s->n_stand_ins == MAX_DOCS) {
         fail(s, "has too many redirections");
-        copy(s, 2);
+        copy(s, strlen(op));
         return;
     }
-    s->both[s->n_both++] = s->text.len;
-    buf_adds(&s->text, "< ");
-    buf_adds(&s->joined, "< ");
-    s->i += 2;
+    s->stand_ins[s->n_stand_ins++] = (struct stand_in){s->text.len, op};
+    buf_addf(&s->text, "<%*s", (int)strlen(op) - 1, "");
+    buf_addf(&s->joined, "<%*s", (int)strlen(op) - 1, "");
+    s->i += strlen(op);
 }
 
 static void
@@ -357,11 +358,11 @@ step_code(struct scan *s)
             pop(s);
         copy(s, 1);
     } else if (c == '<' && peek(s, 1) == '<' && peek(s, 2) == '<')
-        copy(s, 3);
+        stand_in(s, "<<<");
     else if (c == '<' && peek(s, 1) == '<')
         heredoc(s);
     else if (c == '<' && peek(s, 1) == '>')
-        read_write(s);
+        stand_in(s, "<>");
     else if (c == '\n')
         newline(s);
     else {
@@ -482,8 +483,8 @@ scan_text(struct arena *a, struct str in, struct scanned *ret)
     ret->joined = arena_str(a, buf_str(&s->joined));
     ret->docs = s->docs;
     ret->n_docs = s->n_docs;
-    ret->both = s->both;
-    ret->n_both = s->n_both;
+    ret->stand_ins = s->stand_ins;
+    ret->n_stand_ins = s->n_stand_ins;
     ret->bad = s->bad;
     buf_release(&s->text);
     buf_release(&s->joined);

@@ -271,7 +271,12 @@ ansi_number(struct decode *d)
         if (v > 0x10ffff)
             break;
     }
-    if (n == 0 || v == 0 || v > 0x10ffff || ((octal || kind == 'x') && v > 0x7f)) {
+    if (n > 0 && v == 0) { /* the string ends here, the word goes on behind its quote */
+        while (d->i < d->to && at(d, 0) != '\'')
+            d->i += at(d, 0) == '\\' ? 2 : 1;
+        return;
+    }
+    if (n == 0 || v > 0x10ffff || ((octal || kind == 'x') && v > 0x7f)) {
         broken(d, "an escape in $'...' is not understood");
         return;
     }
