@@ -31,7 +31,7 @@ run_tour(int argc, char **argv, struct setup *s)
         fprintf(stderr, "yare: usage: yare tour\n");
         return 2;
     }
-    return front_tour(s->options);
+    return front_tour(s->options, false);
 }
 
 static int

@@ -22,7 +22,7 @@ bool front_has_screen(struct err *ret_why);
 struct engine *front_start(struct setup *s, struct front_watch *w, int *ret_code);
 int front_linear(const struct options *o, const char *notice);
 /* `yare tour`: through every pane in a scratch folder, by the offline pilot. */
-int front_tour(const struct options *o);
+int front_tour(const struct options *o, bool goes_back);
 /* There has been no session yet, in any project. */
 bool front_is_newcomer(const char *data_dir);
 /* `yare replay FILE [--speed N|max] [--linear]`: argv behind the command's name. */

@@ -136,7 +136,7 @@ look_at_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 
 /* What the person has put there stays, and is named. */
 static void
-clear_up(const struct scratch *s)
+clear_up(const struct scratch *s, bool goes_back)
 {
     char *rest[] = {fs_join(s->top, "home"), fs_join(s->top, "config"), fs_join(s->top, "data")};
     for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
@@ -153,7 +153,8 @@ clear_up(const struct scratch *s)
     if (nftw(s->top, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
         fprintf(stderr, "yare: cannot remove '%s': %s\n", s->top, strerror(errno));
     else
-        puts("The tour's folder is gone again. To begin for real: yare");
+        puts(goes_back ? "The tour's folder is gone again; back to where you were."
+                       : "The tour's folder is gone again. To begin for real: yare");
 }
 
 /* ---- the tour itself ---- */
@@ -242,7 +243,7 @@ front_is_newcomer(const char *data_dir)
 }
 
 int
-front_tour(const struct options *o)
+front_tour(const struct options *o, bool goes_back)
 {
     struct err err = {0};
     struct scratch s = {.options = {.provider = "offline",
@@ -264,7 +265,7 @@ front_tour(const struct options *o)
         fprintf(stderr, "yare: %s\n", err.text);
     if (s.top) {
         move_out(&s);
-        clear_up(&s);
+        clear_up(&s, goes_back);
     }
     free(keys);
     free(config);

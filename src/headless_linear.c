@@ -206,7 +206,7 @@ take_line(struct linear *l, struct str s)
         take_answer(l, s);
         break;
     case ASK_ALWAYS:
-        if (str_is(s, "y") || str_is(s, "yes"))
+        if (!s.len || str_is(s, "y") || str_is(s, "yes")) /* as in the panes */
             answer(l, PERM_ANSWER_ALWAYS, NULL);
         else
             l->line = ASK_PERMISSION;

@@ -404,7 +404,7 @@ linear_prompt(struct linear *l)
     static const char *const questions[] = {
         [ASK_PROMPT] = "> ",
         [ASK_PERMISSION] = "y once, a always, n no, w why: ",
-        [ASK_ALWAYS] = "y saves and allows, anything else goes back: ",
+        [ASK_ALWAYS] = "Enter (or y) saves and allows, n goes back: ",
         [ASK_REASON] = "reason for the model (may be empty): ",
     };
     linear_fresh_line(l);

@@ -243,7 +243,7 @@ run_tui(const struct options *o)
     int code = run_screen(o, &session);
     while (session) {
         struct options again = *o;
-        (void)front_tour(o);
+        (void)front_tour(o, true);
         again.prompt = NULL;
         again.fork_session = again.go_on = false;
         again.resume = session[0] != '\0';
@@ -288,8 +288,7 @@ main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--supervise") == 0)
         supervise_main(argc, argv);
-    if (argc > 1 && strcmp(argv[1], "--confine") == 0)
-        confine_main(argc, argv);
+    confine_entry(argc, argv);
     hold_standard_streams();
     if (!cli_parse(argc, argv, &o, &err))
         return usage_error(&err);

@@ -409,6 +409,7 @@ call_settle(struct executor *x, struct call *c, enum permit_verdict v, struct st
             set_state(x, c, TOOL_JUDGING);
         break;
     case PERMIT_DENY:
+        permit_for_person(reason, &c->result.display);
         call_answer(x, c, TOOL_DENIED, "%.*s", (int)reason.len, reason.ptr);
         break;
     case PERMIT_FAIL:
@@ -476,6 +477,9 @@ note_edit(struct call *c)
 {
     if (!c->edited)
         return;
+    if (!c->result.display.len)
+        buf_add_str(&c->result.display, buf_str(&c->result.text));
+    buf_adds(&c->result.display, "\n(as you changed it)");
     buf_addf(&c->result.text, "\n[the person changed the input of this call to %s]", c->input);
 }
 

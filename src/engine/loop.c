@@ -23,7 +23,7 @@ emit_turn(struct loop *l, enum event_phase phase)
 {
     struct event *e = event_new(EV_TURN);
     e->phase = phase;
-    e->u.turn.n = l->core->state.turn;
+    e->u.turn.n = l->core->passport.turns + l->core->state.turn; /* as the meters count */
     core_emit(l->core, e);
 }
 

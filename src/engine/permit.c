@@ -412,9 +412,9 @@ is_as_shown(const struct permit *p, const struct ask *a, const struct permit_cal
 static void
 say_no(const struct op *op, struct buf *ret_reason)
 {
-    buf_adds(ret_reason, "the person said no to this call");
+    buf_adds(ret_reason, SAID_NO);
     if (op->perm.reason && op->perm.reason[0])
-        buf_addf(ret_reason, " and told you: %s", op->perm.reason);
+        buf_addf(ret_reason, TOLD_YOU "%s", op->perm.reason);
     else
         buf_adds(ret_reason, "; stop and ask what to do instead");
 }

@@ -43,6 +43,8 @@ const struct perm_rules *permit_rules(struct permit *p);
 /* As it is on disk now; borrowed until the next call. */
 const struct config *permit_config(struct permit *p);
 
+/* A DENY's ret_reason as the person reads it: without what only the model is told. Pure. */
+void permit_for_person(struct str reason, struct buf *out);
 /* DENY and FAIL (the tool's precheck) fill ret_reason (words for the model); PARKED emits EV_PERM_ASK and fills ret_ask; JUDGING fills
  * ret_ask with the id that such an ask would have. */
 enum permit_verdict permit_judge(struct permit *p, const struct permit_call *call,

@@ -9,6 +9,11 @@
 #include "perm/chain.h"
 #include "tools/tool.h"
 
+/* What the model is told of a denial, apart from the reason itself (permit_for_person leaves it out). */
+#define NO_WAY_ROUND ". Do not try to get around this; choose another way or ask the person."
+#define SAID_NO "the person said no to this call"
+#define TOLD_YOU " and told you: "
+
 #define DENIALS_MAX ((size_t)256 << 10)
 
 struct afk;

@@ -27,7 +27,24 @@ permit_add_reasons(const struct decision *d, struct buf *out)
             buf_addf(out, " (rule %s)", f->rule);
         sep = "; ";
     }
-    buf_adds(out, ". Do not try to get around this; choose another way or ask the person.");
+    buf_adds(out, NO_WAY_ROUND);
+}
+
+void
+permit_for_person(struct str reason, struct buf *out)
+{
+    struct str rest = reason;
+    if (str_ends(rest, NO_WAY_ROUND))
+        rest = str_sub(rest, 0, rest.len - strlen(NO_WAY_ROUND));
+    if (str_starts(rest, SAID_NO TOLD_YOU)) {
+        size_t n = strlen(SAID_NO TOLD_YOU);
+        buf_adds(out, "you said no: ");
+        buf_add_str(out, str_sub(rest, n, rest.len - n));
+    } else if (str_starts(rest, SAID_NO)) {
+        buf_adds(out, "you said no");
+    } else {
+        buf_add_str(out, rest);
+    }
 }
 
 void

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "engine/engine_private.h"
 #include "engine/resume.h"
+#include "store/shell_line.h"
 
 struct replay {
     struct core *core;
@@ -184,11 +185,38 @@ replay_assistant(const struct replay *r, const struct message *m, const struct m
     json_free(ends);
 }
 
+/* A command that the person ran: the line and its output, as they stood there when it ran. */
+static bool
+replay_shell(const struct replay *r, const struct message *m, struct str text)
+{
+    struct str command, output;
+    if (m->hidden || !shell_line_read(text, &command, &output))
+        return false;
+    struct event *e = event_new(EV_USER);
+    e->u.user.uuid = xstrdup(m->uuid);
+    e->u.user.text = xasprintf("!%.*s", (int)command.len, command.ptr);
+    e->u.user.replayed = true;
+    send(r, e);
+    for (int end = 0; end < 2; end++) {
+        e = event_new(EV_TOOL);
+        e->phase = end ? PHASE_END : PHASE_START;
+        e->u.tool.id = xasprintf("person_%s", m->uuid);
+        e->u.tool.name = xstrdup("Bash");
+        e->u.tool.what = str_dup(command);
+        e->u.tool.state = end ? TOOL_DONE : TOOL_RUNNING;
+        e->u.tool.replayed = true;
+        e->u.tool.output = end ? shown(r, output) : NULL;
+        e->u.tool.bytes = (int64_t)output.len;
+        send(r, e);
+    }
+    return true;
+}
+
 static void
 replay_user(const struct replay *r, const struct message *m)
 {
     for (size_t i = 0; i < m->n_blocks; i++) {
-        if (m->blocks[i].kind != BLOCK_TEXT)
+        if (m->blocks[i].kind != BLOCK_TEXT || replay_shell(r, m, m->blocks[i].text))
             continue;
         struct event *e = event_new(EV_USER);
         e->u.user.uuid = xstrdup(m->uuid);

@@ -1,6 +1,7 @@
 /* One piece of work from its text to EV_RESULT: 1 the system prompt stands, frozen with the session;
  * 2 the input is processed; 3 the transcript is on disk before any request; 4 skills and plugins come from their cache; 5 the
  * session's event was emitted; 6 the loop; 7 the result. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "engine/executor.h"
 #include "engine/loop.h"
 #include "engine/permit.h"
+#include "store/shell_line.h"
 
 #define ATTACH_MAX ((size_t)256 << 10)
 #define ATTACHED_FILES 16
@@ -49,11 +51,39 @@ may_read(struct core *c, const char *path)
     return ok;
 }
 
+/* Lines of a text; a last one without its end counts. */
+static size_t
+count_lines(struct str s)
+{
+    size_t n = s.len && s.ptr[s.len - 1] != '\n';
+    for (size_t i = 0; i < s.len; i++)
+        n += s.ptr[i] == '\n';
+    return n;
+}
+
 static void
-attach(struct core *c, struct message_builder *b, const char *path)
+say_attached(struct buf *told, const char *fmt, const char *name)
+{
+    if (told->len)
+        buf_addc(told, '\n');
+    buf_addf(told, fmt, name);
+}
+
+/* `name` is what the person wrote of it; what came of it is a line of `told`. */
+static void
+attach(struct core *c, struct message_builder *b, const char *path, const char *name,
+       struct buf *told)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !may_read(c, path))
+    if (stat(path, &st) != 0) {
+        say_attached(told, errno == ENOENT || errno == ENOTDIR ? "no such file: %s" : "cannot be looked at: %s", name);
+        return;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        say_attached(told, S_ISDIR(st.st_mode) ? "a folder, not attached: %s" : "not a file, not attached: %s", name);
+        return;
+    }
+    if (!may_read(c, path))
         return;
     struct buf content, text;
     struct err err = {0};
@@ -68,6 +98,9 @@ attach(struct core *c, struct message_builder *b, const char *path)
         buf_add_str(&text, buf_str(&content));
         buf_adds(&text, "\n</system-reminder>");
         message_add_text(b, buf_str(&text));
+        say_attached(told, "attached %s", name);
+        size_t n = count_lines(buf_str(&content));
+        buf_addf(told, " (%zu line%s)", n, n == 1 ? "" : "s");
         file_state_note(c->files, path,
                         (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
                         buf_str(&content));
@@ -102,8 +135,23 @@ named_file(struct str text, size_t *at)
     return str_sub(text, from, end - from);
 }
 
+/* A mark that ends the sentence is not the name's, unless there is such a file. */
+static char *
+path_of(const struct core *c, char *name)
+{
+    char *path = name[0] ? fs_normalize(c->cwd, name) : NULL;
+    struct stat st;
+    size_t n = strlen(name);
+    while (path && n > 1 && strchr(".,;:!?)", name[n - 1]) && stat(path, &st) != 0) {
+        name[--n] = '\0';
+        free(path);
+        path = fs_normalize(c->cwd, name);
+    }
+    return path;
+}
+
 static void
-attach_files(struct core *c, struct message_builder *b, struct str text)
+attach_files(struct core *c, struct message_builder *b, struct str text, struct buf *told)
 {
     int left = ATTACHED_FILES;
     for (size_t i = 0; i < text.len && left > 0; i++) {
@@ -112,9 +160,9 @@ attach_files(struct core *c, struct message_builder *b, struct str text)
         size_t end = i + 1;
         struct str word = named_file(text, &end);
         char *name = str_dup(word);
-        char *path = name[0] ? fs_normalize(c->cwd, name) : NULL;
+        char *path = path_of(c, name);
         if (path) {
-            attach(c, b, path);
+            attach(c, b, path, name, told);
             left--;
         }
         free(name);
@@ -227,15 +275,22 @@ append_prompt(struct core *c, const char *text, struct err *err)
         message_builder_free(b);
         return err_set(err, ERR_INVALID, "the prompt is empty");
     }
-    attach_files(c, b, str_from(text));
+    struct buf told;
+    buf_init(&told, (size_t)1 << 20);
+    attach_files(c, b, str_from(text), &told);
     core_add_reminders(c, b);
     struct message *m = message_build(b);
-    if (!m)
+    if (!m) {
+        buf_release(&told);
         return err_set(err, ERR_LIMIT, "the prompt is too large");
+    }
     message_ref(m);
     bool ok = append_memory(c, err) && core_append(c, m, err) && core_sync(c, err);
     if (ok)
         core_emit_user(c, m, text, false);
+    if (ok && told.len)
+        core_notice(c, "%s", buf_cstr(&told));
+    buf_release(&told);
     message_free(m);
     return ok;
 }
@@ -286,9 +341,7 @@ append_shell(struct core *c, const char *command, struct str output, struct err 
 {
     struct buf b;
     buf_init(&b, BUF_MAX);
-    buf_addf(&b, "<bash-input>%s</bash-input>\n<bash-output>\n", command);
-    buf_add_str(&b, output);
-    buf_adds(&b, "\n</bash-output>");
+    shell_line_write(&b, str_from(command), output);
     struct message_builder *mb = message_builder_new(ROLE_USER);
     message_add_text(mb, buf_str(&b));
     buf_release(&b);

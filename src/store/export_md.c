@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "store/shell_line.h"
 
 static void
 put(FILE *out, struct str s)
@@ -132,6 +133,19 @@ put_heading(FILE *out, const char *who, const struct message *m)
     buf_release(&when);
 }
 
+/* What the person ran with `!`, and what came of it. */
+static void
+put_shell(FILE *out, struct str command, struct str output)
+{
+    struct buf line;
+    buf_init(&line, BUF_MAX);
+    buf_adds(&line, "! ");
+    buf_add_str(&line, command);
+    put_quoted(out, buf_str(&line));
+    put_fenced(out, "", output);
+    buf_release(&line);
+}
+
 static void
 put_user(FILE *out, const struct message *m)
 {
@@ -145,7 +159,10 @@ put_user(FILE *out, const struct message *m)
         if (!headed)
             put_heading(out, "Prompt", m);
         headed = true;
-        if (b->kind == BLOCK_TEXT)
+        struct str command, output;
+        if (b->kind == BLOCK_TEXT && shell_line_read(b->text, &command, &output))
+            put_shell(out, command, output);
+        else if (b->kind == BLOCK_TEXT)
             put_quoted(out, b->text);
         else
             fprintf(out, "> (an image, %.*s)\n\n", (int)b->name.len, b->name.ptr);

@@ -383,6 +383,30 @@ say_goodbye(const struct app *a)
     buf_release(&b);
 }
 
+/* What ends with the program, in a line: nobody shall find out later that it did. Before the engine stops. */
+static void
+say_stopped(const struct app *a, struct buf *out)
+{
+    size_t n = 0;
+    const struct activity *last = NULL;
+    for (size_t i = 0; i < a->view.n_acts; i++) {
+        const struct activity *t = &a->view.acts[i];
+        if (!t->task || (t->state != TOOL_RUNNING && t->state != TOOL_WAITING))
+            continue;
+        n++;
+        last = t;
+    }
+    if (app_running(a))
+        buf_adds(out, "The running turn was interrupted; what was done is kept.\n");
+    if (!n)
+        return;
+    buf_adds(out, "Stopped with the session: ");
+    text_visible(out, str_from(last->what ? last->what : last->task));
+    if (n > 1)
+        buf_addf(out, " and %zu more in the background", n - 1);
+    buf_addc(out, '\n');
+}
+
 /* The engine answers what is open and syncs; its last events are still taken. */
 static void
 stop_engine(struct app *a)
@@ -424,7 +448,13 @@ app_run(const struct app_options *o, bool *ret_left_behind)
     bool left_behind = !app_start_stop(&a);
     if (ret_left_behind)
         *ret_left_behind = left_behind;
+    struct buf stopped;
+    buf_init(&stopped, 1 << 16);
+    say_stopped(&a, &stopped);
     stop_engine(&a);
+    if (!fs_write_all(STDOUT_FILENO, buf_str(&stopped), &err))
+        log_warn("ui", "last words: %s", err.text);
+    buf_release(&stopped);
     if (!o->tour && !(o->ret_tour && *o->ret_tour))
         say_goodbye(&a);
     if (o->stop_helpers && !left_behind)

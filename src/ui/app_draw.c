@@ -80,7 +80,9 @@ draw_line(struct app *a, struct rect r)
     size_t at = a->history_at;
     const char *hit = at < a->history.n ? a->history.texts[at] : NULL;
     struct rect rest = {r.x + x + w + 1, r.y, r.w - x - w - 1, 1};
-    canvas_text(c, rest, 0, 0, hit ? ST_TEXT : ST_DIM, hit ? str_from(hit) : STR("(none)"));
+    canvas_text(c, rest, 0, 0, hit ? ST_TEXT : ST_DIM, hit                       ? str_from(hit)
+                : a->field.text.len ? STR("(none)")
+                                    : STR("type a part of it"));
 }
 
 static void

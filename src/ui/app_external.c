@@ -90,7 +90,9 @@ run_on(struct app *a, const char *command, struct str text, char *name)
     int status = pid > 0 ? watch(a, pid) : -1;
     forget_interrupts();
     term_enter();
-    if (status != 0)
+    if (status == 127) /* what a shell says of it */
+        app_note(a, "'%s' was not found", command);
+    else if (status != 0)
         app_note(a, "'%s' failed", command);
     return status == 0;
 }

@@ -43,9 +43,9 @@ static const struct tour_step {
     {WANT_RESULT, ACT_NONE, "read notes/list.txt", "Enter sends it",
      "Each tool call is one line, with what came of it. Now the file itself."},
     {WANT_FOLD, ACT_PANE2, NULL, "%KEY, then Enter: a fold",
-     "What a tool gave is folded. %KEY goes to the transcript, j and k go from one fold to the "
-     "next, "
-     "Enter opens the one at the cursor."},
+     "What the pilot says of it stands open; the tool's own output is folded into the call's line. "
+     "%KEY goes to the transcript, j and k go from item to item, "
+     "Enter opens the fold of the one at the cursor."},
     {WANT_ASK, ACT_NONE, "replace `teh` with `the` in notes/list.txt", "Enter sends the edit",
      "An edit changes a file, so it asks first."},
     {WANT_DECIDED, ACT_PANE3, NULL, "y allows it, w says why",
@@ -61,7 +61,8 @@ static const struct tour_step {
      "You go away from the keyboard: %KEY turns AFK on, at any time. A model judges what would "
      "ask then; the pilot is none, so here it still waits for you."},
     {WANT_NOT_AUTO, ACT_AFK, NULL, "%KEY turns AFK off",
-     "And back again, with the same key. Shift+Tab goes through all the modes."},
+     "And back again, with the same key. Shift+Tab goes through default, accept edits, plan "
+     "and auto; /mode lists them all."},
     {WANT_RUNNING, ACT_NONE, "run for i in 1 2 3 4 5 6 7 8 9; do echo working $i; sleep 2; done",
      "Enter starts a command",
      "A command that takes its time. It only prints and waits, so it may run unasked."},

@@ -406,6 +406,10 @@ approval_key(struct approval *a, const struct view *v, int key, struct str typed
     if (field) {
         /* editing keys with Ctrl are the field's, all others with Ctrl or Alt the app's */
         struct str none = STR("");
+        if (a->editing && keys_action_in(KEYS_PROMPT, key, 0) == ACT_NEWLINE) {
+            *ret_used = field_key(&a->field, YK_PASTE, STR("\n")); /* as in the prompt */
+            return NULL;
+        }
         if (key & (KM_CTRL | KM_ALT)) {
             *ret_used = field_key(&a->field, key, none);
             return NULL;

@@ -121,6 +121,17 @@ sandbox_row(struct sheet *s, int rows)
     lines_release(&found);
 }
 
+/* What the mode means comes before any other reason: who answers yes makes an exception from it. */
+static void
+mode_row(struct sheet *s, struct lines *out)
+{
+    const struct decision *d = &s->ask->ev->u.ask.decision;
+    for (size_t i = 0; s->v->mode == PERM_PLAN && i < d->n_findings && !out->n; i++)
+        if (strcmp(d->findings[i].layer, "mode") == 0)
+            wrapped(out, ST_WARN, "plan mode changes nothing: yes makes an exception", "  ", s->w,
+                    false, s->ascii);
+}
+
 /* The request and its findings in `rows`: what asks comes first, the text gets what is left. */
 static void
 main_lines(struct sheet *s, int rows)
@@ -128,16 +139,26 @@ main_lines(struct sheet *s, int rows)
     const char *prefix;
     struct str text = ask_text(s, &prefix);
     struct lines whole, found;
+    struct lines mode;
+    lines_init(&mode);
     lines_init(&whole);
     lines_init(&found);
+    mode_row(s, &mode);
+    if (rows > 4 + (int)mode.n)
+        rows -= (int)mode.n;
+    else
+        lines_clear(&mode);
     text_rows(&whole, text, str_from(prefix), s->w, 64, s->ascii);
     int need = (int)whole.n, diff = s->ask->ev->u.ask.diff && rows > 6 ? 3 : 0;
     bool hidden = fit_findings(&found, &s->ask->ev->u.ask.decision, text, rows - diff,
                                need < 3 ? need : 3, s->w, s->ascii);
     int room = rows - diff - (int)found.n;
     bool cut = text_rows(&s->top, text, str_from(prefix), s->w, room < 1 ? 1 : room, s->ascii);
+    append(&s->top, &mode);
+    rows += (int)mode.n;
     append(&s->top, &found);
     sandbox_row(s, rows - diff);
+    lines_release(&mode);
     s->a->folded = hidden || cut || (int)s->top.n > rows;
     if (s->ask->ev->u.ask.diff)
         diffview_lines(&s->scroll, str_from(s->ask->ev->u.ask.diff), s->w, 2, 0);
@@ -230,6 +251,8 @@ keys_flow(const struct sheet *s, struct flow *f, const char *between, bool brief
         key(f, "Esc", brief ? NULL : "back", between);
     } else if (s->a->editing) {
         key(f, "Enter", brief ? NULL : "checks this", between);
+        if (keys_of(ACT_NEWLINE) && !brief && s->w >= 52)
+            own_key(f, ACT_NEWLINE, "new line", between);
         key(f, "Esc", brief ? NULL : "back", between);
     } else if (s->a->confirm_always) {
         key(f, "Enter", brief ? NULL : "saves and allows", between);

@@ -286,6 +286,19 @@ draw_help(struct canvas *canvas, struct rect row, int x, enum style st, const ch
     buf_release(&b);
 }
 
+/* Over a pane's rule the frame goes on beside the list. */
+static void
+draw_sides(struct canvas *canvas, struct rect row, enum style st, bool ascii)
+{
+    const char *side = ascii ? "|" : "│";
+    bool framed = row.x >= 2 && row.x + row.w + 2 <= canvas->w;
+    if (framed) {
+        canvas_fill(canvas, (struct rect){row.x - 2, row.y, row.w + 4, 1}, ST_BORDER, side);
+        canvas_fill(canvas, (struct rect){row.x - 1, row.y, row.w + 2, 1}, ST_TEXT, NULL);
+    }
+    canvas_fill(canvas, row, st, NULL);
+}
+
 void
 complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom,
               bool ascii)
@@ -296,7 +309,7 @@ complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, in
     for (int i = 0; i < n; i++) {
         struct rect row = {r.x, bottom - n + i, r.w, 1};
         enum style st = c->chosen && (size_t)i == c->selected ? ST_SELECT : ST_STATUS;
-        canvas_fill(canvas, row, st, NULL);
+        draw_sides(canvas, row, st, ascii);
         int x = canvas_text(canvas, row, INPUT_PREFIX, 0, st,
                             c->kind == COMPLETE_FILE ? STR("@") : STR("/"));
         x = draw_name(canvas, row, x, st, c->rows[i], ascii);

@@ -99,8 +99,11 @@ on_turn(struct view *v, struct event *e)
 {
     if (e->agent)
         return;
-    if (e->phase == PHASE_START)
+    if (e->phase == PHASE_START) {
         start_running(v);
+        v->attempt_no = v->last_no;
+        v->redo = false;
+    }
     if (e->u.turn.n > 0)
         v->turn = e->u.turn.n;
     clear_retry(v);
@@ -112,6 +115,10 @@ on_block(struct view *v, struct event *e)
     if (e->agent)
         return; /* what a sub-agent says is its own; its tools are in the activity pane */
     clear_retry(v);
+    if (v->redo && e->phase == PHASE_START) {
+        view_items_take_back(v, v->attempt_no);
+        v->redo = false;
+    }
     view_on_block(v, e);
 }
 
@@ -194,6 +201,7 @@ on_retry(struct view *v, struct event *e)
     bool again = v->retry && last && last->kind == ITEM_NOTICE &&
                  strcmp(buf_cstr(&last->text), v->retry) == 0;
     clear_retry(v);
+    v->redo = v->attempt_no > 0; /* 0: the turn's begin was not seen */
     v->retry = xasprintf("retry %d of %d: %s", e->u.retry.attempt, e->u.retry.max_attempts,
                          e->u.retry.err.text);
     v->retry_at_ms = clock_mono_ms() + (e->u.retry.delay_ms > 0 ? e->u.retry.delay_ms : 0);
@@ -205,6 +213,18 @@ on_retry(struct view *v, struct event *e)
     buf_clear(&last->text);
     view_item_text(v, last, str_from(v->retry));
 }
+
+/* What the engine's names of an end mean to a person. */
+static const struct {
+    const char *exit, *words;
+} ends[] = {
+    {"blocking_limit", "the context is full: /compact shrinks it, /clear starts anew"},
+    {"model_error", "the request to the model failed"},
+    {"prompt_too_long", "the conversation is too long for the model: /compact or /clear"},
+    {"max_turns", "the turns allowed for one request are used up"},
+    {"max_budget", "the money allowed is used up"},
+    {"hook_stopped", "a hook stopped it"},
+};
 
 /* How a run ended, when it was not by being done and nothing else said so. */
 static void
@@ -218,7 +238,11 @@ say_exit(struct view *v, const struct event *e)
     for (size_t i = v->n_items; i-- > 0 && v->items[i].kind != ITEM_USER;)
         if (v->items[i].kind == ITEM_ERROR)
             return;
-    char *s = xasprintf("stopped: %s", exit);
+    const char *words = exit;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (strcmp(exit, ends[i].exit) == 0)
+            words = ends[i].words;
+    char *s = xasprintf("stopped: %s", words);
     for (char *p = s; *p; p++)
         if (*p == '_')
             *p = ' ';

@@ -78,6 +78,8 @@ struct view {
     bool estimated, offline, trusted, bypass_allowed;
     bool running;           /* a submit is being worked on */
     int64_t running_since_ms; /* monotonic */
+    uint64_t attempt_no;    /* newest item when the turn's request went out */
+    bool redo;              /* it is asked anew: what came of it goes when the new answer begins */
     char *retry;            /* "retry 2 of 10: overloaded", or NULL */
     int64_t retry_at_ms;    /* monotonic: when the next attempt starts */
     char *todos_json;       /* or NULL */

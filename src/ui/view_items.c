@@ -232,6 +232,23 @@ view_on_tool_item(struct view *v, struct event *e)
 }
 
 void
+view_items_take_back(struct view *v, uint64_t no)
+{
+    for (size_t i = v->n_items; i-- > 0 && v->items[i].no > no;) {
+        struct item *it = &v->items[i];
+        bool idle = it->kind == ITEM_TOOL && it->state == TOOL_WAITING && !it->done;
+        if (it->kind != ITEM_TEXT && it->kind != ITEM_THINKING && !idle)
+            continue;
+        v->text_bytes -= it->text.len;
+        view_item_release(it);
+        v->n_items--;
+        memmove(it, it + 1, (v->n_items - i) * sizeof *it);
+        v->shape++;
+        v->version++;
+    }
+}
+
+void
 view_items_settle(struct view *v)
 {
     for (size_t i = v->n_items; i-- > 0 && i + 256 > v->n_items;) {

@@ -104,6 +104,33 @@ test_a_steer_too_late_is_the_next_prompt(void **state)
     rig_end(&r);
 }
 
+/* Who interrupts does not want the next thing to begin by itself: it is its sender's again. */
+static void
+test_an_interrupt_starts_no_steer(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    scripted_reply(r.script);
+    scripted_gate(r.script, 0);
+    scripted_text(r.script, "done");
+    scripted_end(r.script, STOP_END_TURN);
+    say(&r, "the next");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_kind(&r, EV_TURN);
+    rig_post(&r, OP_STEER, "and this");
+    rig_post(&r, OP_QUERY, NULL);
+    rig_kind(&r, EV_ANSWER);
+    engine_cancel(r.e, CANCEL_USER);
+    assert_string_equal(rig_result(&r)->u.result.exit, "aborted_streaming");
+    scripted_open_gate(r.script, 0);
+    rig_post(&r, OP_SUBMIT, "something else");
+    rig_result(&r);
+    assert_int_equal(rig_count(&r, EV_USER), 2);
+    rig_end(&r);
+}
+
 /* ---- a slow reader ---- */
 
 static void
@@ -454,6 +481,8 @@ test_memory_and_named_files_join_the_first_message(void **state)
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "see @notes.txt and @missing.txt");
     assert_string_equal(rig_kind(&r, EV_USER)->u.user.text, "see @notes.txt and @missing.txt");
+    assert_string_equal(rig_kind(&r, EV_NOTICE)->u.notice.text,
+                        "attached notes.txt (1 line)\nno such file: missing.txt");
     rig_result(&r);
     rig_post(&r, OP_SUBMIT, "more");
     rig_result(&r);
@@ -570,6 +599,7 @@ main(void)
         cmocka_unit_test(test_prompts_run_in_order),
         cmocka_unit_test(test_a_steer_joins_after_the_results),
         cmocka_unit_test(test_a_steer_too_late_is_the_next_prompt),
+        cmocka_unit_test(test_an_interrupt_starts_no_steer),
         cmocka_unit_test(test_a_slow_reader_slows_the_engine_and_loses_nothing),
         cmocka_unit_test(test_a_cancel_works_while_the_queue_is_full),
         cmocka_unit_test(test_an_engine_nobody_reads_can_be_freed),

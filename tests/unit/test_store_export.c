@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "store/export.h"
 #include "store/journal.h"
+#include "store/shell_line.h"
 #include "unit/session_record.h"
 #include "unit/temp_dir.h"
 
@@ -226,10 +227,30 @@ a_full_disk_leaves_nothing_behind(void **state)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+static void
+a_command_of_the_person_is_shown_as_one(void **state)
+{
+    (void)state;
+    struct str c, o;
+    struct buf b;
+    buf_init(&b, 4096);
+    shell_line_write(&b, STR("echo shell"), STR("shell"));
+    assert_true(shell_line_read(buf_str(&b), &c, &o));
+    assert_true(str_is(c, "echo shell") && str_is(o, "shell"));
+    buf_clear(&b);
+    shell_line_write(&b, STR("true"), STR(""));
+    assert_true(shell_line_read(buf_str(&b), &c, &o));
+    assert_true(str_is(c, "true") && !o.len);
+    assert_false(shell_line_read(STR("<bash-input>ls"), &c, &o));
+    assert_false(shell_line_read(STR("<bash-input>\n</bash-output>"), &c, &o));
+    buf_release(&b);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_of_the_person_is_shown_as_one),
         CASE(no_content_ends_its_fence),   CASE(what_yare_put_in_stays_out),
         CASE(json_is_what_is_sent),        CASE(nothing_is_written_over),
         CASE(only_a_file_becomes_another), CASE(a_full_disk_leaves_nothing_behind),

@@ -43,6 +43,26 @@ text_streams_into_one_item(void **state)
 }
 
 static void
+a_retry_takes_back_what_it_says_again(void **state)
+{
+    struct view *v = *state;
+    apply(v, "{\"event\":\"user\",\"text\":\"hi\"}");
+    apply(v, "{\"event\":\"turn\",\"phase\":\"start\",\"n\":1}");
+    for (int i = 0; i < 3; i++) {
+        apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"text\",\"index\":0}");
+        apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":\"half\"}");
+        if (i < 2)
+            apply(v, "{\"event\":\"retry\",\"attempt\":1,\"max_attempts\":9,\"delay_ms\":5}");
+    }
+    size_t halves = 0;
+    for (size_t i = 0; i < v->n_items; i++)
+        halves += v->items[i].kind == ITEM_TEXT;
+    assert_int_equal(halves, 1);
+    assert_string_equal(buf_cstr(&v->items[v->n_items - 1].text), "half");
+    assert_string_equal(buf_cstr(&v->items[0].text), "hi");
+}
+
+static void
 blocks_without_start_or_end_do_no_harm(void **state)
 {
     struct view *v = *state;
@@ -129,7 +149,7 @@ an_exit_is_said_once(void **state)
     apply(v, "{\"event\":\"result\",\"subtype\":\"error_max_turns\",\"exit\":\"max_turns\",\"is_"
              "error\":true}");
     assert_int_equal(v->items[1].kind, ITEM_ERROR);
-    assert_string_equal(buf_cstr(&v->items[1].text), "stopped: max turns");
+    assert_string_equal(buf_cstr(&v->items[1].text), "stopped: the turns allowed for one request are used up");
     apply(v, "{\"event\":\"user\",\"text\":\"y\"}");
     apply(v, "{\"event\":\"error\",\"err\":{\"number\":6,\"text\":\"boom\"}}");
     apply(v, "{\"event\":\"result\",\"subtype\":\"error_during_execution\",\"exit\":\"model_"
@@ -323,6 +343,7 @@ main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(text_streams_into_one_item),
+        T(a_retry_takes_back_what_it_says_again),
         T(blocks_without_start_or_end_do_no_harm),
         T(a_tool_goes_through_its_states),
         T(what_never_ended_is_cancelled_with_the_run),
