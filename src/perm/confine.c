@@ -232,7 +232,7 @@ try_landlock(void)
     run_landlock(&c, argv);
 }
 
-_Noreturn void
+static _Noreturn void
 confine_main(int argc, char **argv)
 {
     struct confine c = {.plan_fd = -1};
@@ -252,4 +252,20 @@ confine_main(int argc, char **argv)
         confine_bwrap(&c, argv + 4);
     close(c.plan_fd);
     run_landlock(&c, argv + 4);
+}
+
+static bool possible;
+
+void
+confine_entry(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--confine"))
+        confine_main(argc, argv);
+    possible = true;
+}
+
+bool
+confine_is_possible(void)
+{
+    return possible;
 }

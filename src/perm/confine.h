@@ -23,7 +23,10 @@
 
 enum { CONFINE_FAILED = 125 };
 
-_Noreturn void confine_main(int argc, char **argv);
+/* Called first in main. With --confine it never returns. Else it notes that this program can be executed so: one whose main does not
+ * call it would begin anew in place of the sandbox, so none is probed and none is made (confine_is_possible). */
+void confine_entry(int argc, char **argv);
+bool confine_is_possible(void);
 
 /* ---- between the files of this mechanism ---- */
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "perm/confine.h"
 #include "perm/sandbox_parts.h"
 
 enum { PLAN_MAX = 4 << 20 };
@@ -255,6 +256,8 @@ sandbox_command_init(struct sandbox_command *c, const struct sandbox_plan *p, co
 {
     struct buf text;
     *c = (struct sandbox_command){.plan_fd = -1, .note_fd = -1, .marks = p->marks};
+    if (!confine_is_possible())
+        return err_set(err, ERR_UNSUPPORTED, "this program does not start sandboxes");
     c->cwd = paths_real(cwd);
     if (!c->cwd)
         return err_sys(err, errno, "the sandbox cannot open '%s'", cwd);

@@ -120,8 +120,13 @@ static struct sandbox_probe found;
 static void
 probe(void)
 {
-    try_bwrap(&found);
-    try_landlock(&found);
+    if (confine_is_possible()) {
+        try_bwrap(&found);
+        try_landlock(&found);
+    } else {
+        found.bwrap_why = xstrdup("this program does not start sandboxes");
+        found.landlock_why = xstrdup(found.bwrap_why);
+    }
     found.cgroup = supervise_has_cgroup();
 }
 

@@ -289,8 +289,7 @@ main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--supervise") == 0)
         supervise_main(argc, argv);
-    if (argc > 1 && strcmp(argv[1], "--confine") == 0)
-        confine_main(argc, argv);
+    confine_entry(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_inside_unasked_and_is_told_why_it_failed),
         cmocka_unit_test(protected_files_still_ask),

@@ -159,8 +159,7 @@ main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--supervise"))
         supervise_main(argc, argv);
-    if (argc > 1 && !strcmp(argv[1], "--confine"))
-        confine_main(argc, argv);
+    confine_entry(argc, argv);
     struct opts o = {0};
     struct err err = {0};
     if (argc > 1 && !strcmp(argv[1], "--probe"))

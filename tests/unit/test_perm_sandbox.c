@@ -385,8 +385,7 @@ main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--supervise"))
         supervise_main(argc, argv);
-    if (argc > 1 && !strcmp(argv[1], "--confine"))
-        confine_main(argc, argv);
+    confine_entry(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plan_of_a_project, make_base, remove_base),
         cmocka_unit_test_setup_teardown(test_plan_link_is_unproven, make_base, remove_base),
