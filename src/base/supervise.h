@@ -65,7 +65,8 @@ struct supervise_caps {
     const char *note;     /* a line is added for each cap that was hit: "memory", "processes" */
     struct supervise_group memory, pids;
     bool noted_memory, noted_processes;
-    long long next_ms;
+    long long next_ms, refused;
+    int refused_rounds; /* counts in a row in which the kernel refused processes */
 };
 /* Can a cgroup for memory and pids be made here? Tried. */
 bool supervise_has_cgroup(void);
@@ -73,6 +74,6 @@ void supervise_caps_begin(struct supervise_caps *c);
 bool supervise_caps_enter(
     const struct supervise_caps *c);                /* the command's process, before it executes */
 void supervise_caps_note(struct supervise_caps *c); /* what the kernel's counters say */
-/* For caps without a cgroup: milliseconds until the next count is due, -1: none is. *ret_over: the tree has to end. */
+/* For caps without a cgroup, and for what runs against one without end: milliseconds until the next count is due, -1: none is. *ret_over: the tree has to end. */
 int supervise_caps_count(struct supervise_caps *c, bool *ret_over);
 void supervise_caps_end(struct supervise_caps *c); /* when no process is left */

@@ -19,6 +19,7 @@
 
 enum {
     COUNT_MS = 250,
+    BOMB_ROUNDS = 8,
     OWN_PROCESSES = 4, /* what stands between the supervisor and the command */
     TEXT_MAX = 65536,
     REMOVE_TRIES = 100
@@ -288,27 +289,40 @@ note(const struct supervise_caps *c, bool *noted, const char *text)
     close(fd);
 }
 
-/* "key N" on a line of its own, N not 0? */
-static bool
+/* N of "key N" on a line of its own. */
+static long long
 counted(const struct supervise_group *g, const char *file, const char *key)
 {
     char text[4096];
     if (!g->dir[0] || !read_text(g->dir, file, text, sizeof text))
-        return false;
+        return 0;
     size_t n = strlen(key);
     for (const char *at = text; (at = strstr(at, key)); at += n)
-        if ((at == text || at[-1] == '\n') && at[n] == ' ' && atoll(at + n) > 0)
-            return true;
-    return false;
+        if ((at == text || at[-1] == '\n') && at[n] == ' ')
+            return atoll(at + n);
+    return 0;
 }
 
 void
 supervise_caps_note(struct supervise_caps *c)
 {
-    if (counted(&c->memory, c->memory.v2 ? "memory.events" : "memory.oom_control", "oom_kill"))
+    if (counted(&c->memory, c->memory.v2 ? "memory.events" : "memory.oom_control", "oom_kill") > 0)
         note(c, &c->noted_memory, "memory\n");
-    if (counted(&c->pids, "pids.events", "max"))
+    if (counted(&c->pids, "pids.events", "max") > 0)
         note(c, &c->noted_processes, "processes\n");
+}
+
+/* The cgroup only refuses; what goes on trying is no program that will end, and it keeps the whole machine busy. */
+static bool
+bombs(struct supervise_caps *c)
+{
+    long long refused = counted(&c->pids, "pids.events", "max");
+    c->refused_rounds = refused > c->refused ? c->refused_rounds + 1 : 0;
+    c->refused = refused;
+    if (c->refused_rounds < BOMB_ROUNDS)
+        return false;
+    note(c, &c->noted_processes, "processes\n");
+    return true;
 }
 
 static bool
@@ -320,8 +334,7 @@ over(const struct supervise_group *g, int64_t cap, int64_t now)
 int
 supervise_caps_count(struct supervise_caps *c, bool *ret_over)
 {
-    bool count =
-        (c->memory_bytes > 0 && !c->memory.dir[0]) || (c->processes > 0 && !c->pids.dir[0]);
+    bool count = (c->memory_bytes > 0 && !c->memory.dir[0]) || c->processes > 0;
     struct timespec t;
     *ret_over = false;
     if (!count)
@@ -330,6 +343,10 @@ supervise_caps_count(struct supervise_caps *c, bool *ret_over)
     long long now = (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
     if (now < c->next_ms)
         return (int)(c->next_ms - now);
+    c->next_ms = now + COUNT_MS;
+    *ret_over = c->pids.dir[0] && bombs(c);
+    if (*ret_over || (c->pids.dir[0] && (c->memory.dir[0] || !c->memory_bytes)))
+        return COUNT_MS;
     struct supervise_usage u;
     supervise_count_tree(&u, c->memory_bytes > 0 && !c->memory.dir[0]);
     if (over(&c->pids, c->processes, u.processes - OWN_PROCESSES + 1)) {
@@ -340,6 +357,5 @@ supervise_caps_count(struct supervise_caps *c, bool *ret_over)
         note(c, &c->noted_memory, "memory\n");
         *ret_over = true;
     }
-    c->next_ms = now + COUNT_MS;
     return COUNT_MS;
 }

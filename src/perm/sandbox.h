@@ -56,7 +56,7 @@ struct sandbox_caps { /* 0: no cap */
     int64_t
         memory_bytes; /* of the whole tree; sandbox.limits.memoryMB, default 75 % of the machine's */
     int64_t file_bytes; /* one file (RLIMIT_FSIZE); sandbox.limits.fileMB, default 4096 */
-    int processes;      /* of the whole tree; sandbox.limits.processes, default 4096 */
+    int processes;      /* of the whole tree; sandbox.limits.processes, default 2048; threads count too */
     int cpu_seconds;    /* one process (RLIMIT_CPU); sandbox.limits.cpuSeconds, default none */
 };
 

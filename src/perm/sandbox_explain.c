@@ -252,7 +252,7 @@ fits(const struct sandbox_plan *p, enum trouble t, enum blame b, const char *pat
     case TROUBLE_READ_ONLY:
         return b == BLAME_OUTSIDE || b == BLAME_PROTECTED || b == BLAME_RUN || b == BLAME_HIDDEN;
     case TROUBLE_DENIED:
-        if (b == BLAME_HIDDEN || b == BLAME_PROTECTED)
+        if (b == BLAME_HIDDEN || b == BLAME_PROTECTED || b == BLAME_RUN)
             return lstat(path, &st) == 0 || errno == ENOENT;
         return b == BLAME_OUTSIDE && p->kind == SANDBOX_LANDLOCK && sandbox_writable_outside(path);
     case TROUBLE_BUSY:

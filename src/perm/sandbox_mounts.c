@@ -152,6 +152,7 @@ write_one(const struct mounts *m, size_t i, const char *tmp, struct buf *out)
             args(out, "--ro-bind", "/dev/null", path); /* no device is opened there: refused */
             break;
         }
+        /* Closed by its mode; who opens it again writes to a file system that ends with the command. */
         args(out, "--perms",
              m->v[i].kind == MOUNT_EMPTY ? "0555"
              : has_hole(m, i)            ? "0111"
@@ -162,40 +163,27 @@ write_one(const struct mounts *m, size_t i, const char *tmp, struct buf *out)
     }
 }
 
-/* Of the kernel's own files in a new /proc some are the superuser's by owner alone, which needs no capability. */
+/* Of the kernel's own files in a new /proc many are the superuser's by owner alone, which needs no capability. */
 static void
 write_proc(struct buf *out)
 {
-    static const char *const kept[] = {"sys",  "sysrq-trigger", "fs",   "irq",    "bus",
-                                       "mtrr", "acpi",          "scsi", "asound", "pressure"};
-    static const char *const hidden[] = {"kcore",         "keys",        "key-users",  "kmsg",
-                                         "latency_stats", "sched_debug", "timer_list", "kpagecount",
-                                         "kpageflags",    "kpagecgroup"};
-    for (size_t i = 0; i < ARRAY_LEN(kept) + ARRAY_LEN(hidden); i++) {
-        bool hide = i >= ARRAY_LEN(kept);
-        char *path = fs_join("/proc", hide ? hidden[i - ARRAY_LEN(kept)] : kept[i]);
-        if (fs_exists(path))
-            args(out, "--ro-bind", hide ? "/dev/null" : path, path);
-        free(path);
-    }
+    static const char *const kept[] = {"/proc/sys",  "/proc/sysrq-trigger", "/proc/fs",
+                                       "/proc/mtrr", "/proc/acpi",          "/proc/scsi",
+                                       "/proc/irq",  "/proc/bus",           "/proc/pressure"};
+    for (size_t i = 0; geteuid() == 0 && i < ARRAY_LEN(kept); i++)
+        if (fs_exists(kept[i]))
+            args(out, "--ro-bind", kept[i], kept[i]);
 }
 
 void
 mounts_write(const struct mounts *m, const char *tmp, const char *proxy, const char *inside_proxy,
              struct buf *out)
 {
-    struct stat st;
     for (size_t i = 0; i < m->n; i++)
         write_one(m, i, tmp, out);
     write_proc(out);
     if (proxy)
         args(out, "--bind", proxy, inside_proxy);
-    /* Only now: what is shown inside needed places to stand on. */
-    for (size_t i = 0; i < m->n; i++) {
-        bool empty = m->v[i].kind == MOUNT_HIDE || m->v[i].kind == MOUNT_EMPTY;
-        if (empty && lstat(m->v[i].path, &st) == 0 && S_ISDIR(st.st_mode))
-            args(out, "--remount-ro", m->v[i].path, NULL);
-    }
 }
 
 /* "Num RefCount Protocol Flags Type St Inode Path" */

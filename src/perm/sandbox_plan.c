@@ -196,7 +196,7 @@ set_caps(struct sandbox_plan *p, const struct config *cfg, bool only_trusted)
         .file_bytes =
             number(cfg, "sandbox.limits.fileMB", only_trusted, 4096, (int64_t)1 << 40) * MB,
         .processes =
-            (int)number(cfg, "sandbox.limits.processes", only_trusted, 4096, 4 * 1024 * 1024),
+            (int)number(cfg, "sandbox.limits.processes", only_trusted, 2048, 4 * 1024 * 1024),
         .cpu_seconds = (int)number(cfg, "sandbox.limits.cpuSeconds", only_trusted, 0, 1000000000)};
 }
 

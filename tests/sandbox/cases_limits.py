@@ -52,6 +52,16 @@ def case_processes_counted(b):
     refused(b.py(BOMB, b.settings(limits={"processes": 40}), env=NO_CGROUP), "40 processes", "sandbox.limits.processes")
 
 
+def case_processes_without_end(b):
+    """Refusing is not enough for what goes on trying: it is ended."""
+    script = ("import os, time\nend = time.monotonic() + 60\nn = 0\nwhile time.monotonic() < end:\n    try:\n        if n < 100 and os.fork() == 0:\n"
+              "            time.sleep(60); os._exit(0)\n        n += 1\n    except OSError: time.sleep(0.01)")
+    start = time.monotonic()
+    r = b.py(script, b.settings(limits={"processes": 40}))
+    refused(r, "40 processes")
+    want(time.monotonic() - start < 50, "it was let go on", r)
+
+
 def case_memory(b):
     refused(b.py(HOG, b.settings(limits={"memoryMB": 100})), "100 MB", "sandbox.limits.memoryMB")
 
