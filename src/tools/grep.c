@@ -336,7 +336,7 @@ grep_release(struct grep *g)
 void
 tool_grep_run(struct tool_ctx *ctx, const struct cJSON *input, struct tool_result *ret)
 {
-    char *root = tool_path_arg(ctx, input, "path"), *resolved = NULL, *folder = NULL;
+    char *root = tool_path_arg(ctx, input, "path"), *resolved = NULL;
     struct grep_pattern *pattern;
     struct grep g;
     struct err err;
@@ -357,10 +357,9 @@ tool_grep_run(struct tool_ctx *ctx, const struct cJSON *input, struct tool_resul
     else if (fs_is_dir(resolved))
         search(&g, root, root, resolved, false);
     else
-        search(&g, resolved, root, folder = fs_dirname(resolved), true);
+        search(&g, resolved, root, NULL, true);
     grep_pattern_free(pattern);
     grep_release(&g);
-    free(folder);
     free(resolved);
     free(root);
 }

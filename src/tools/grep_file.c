@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "tools/at.h"
 #include "tools/grep_text.h"
 #include "tools/text_file.h"
 
@@ -158,7 +159,11 @@ open_target(const struct grep_target *t, struct stat *ret)
     /* Opening a device can already do something; a walk has seen that it is a file. */
     if (t->dir_fd == AT_FDCWD && (lstat(t->name, ret) != 0 || !S_ISREG(ret->st_mode)))
         return -1;
-    int fd = openat(t->dir_fd, t->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+    const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+    struct err err;
+    /* The one file that is searched is named past its links: none is followed any more. */
+    int fd = t->dir_fd == AT_FDCWD ? at_open(t->name, flags, &err)
+                                   : openat(t->dir_fd, t->name, flags | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || (fstat(fd, ret) == 0 && S_ISREG(ret->st_mode)))
         return fd;
     close(fd);
