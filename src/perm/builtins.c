@@ -161,6 +161,12 @@ do_pushd(struct sh *sh, size_t leaf, const struct command *c)
 
 /* ---- variables ---- */
 
+static bool
+sets_value(const struct word *w)
+{
+    return !w->w.known || str_find(w->w.text, '=', 0) != (size_t)-1;
+}
+
 /* declare and its kin: letters that only mark or print. -n makes a reference, -i and arithmetic evaluate. */
 /* Attributes change what later assignments mean; those of functions and "export -n" alone do not. */
 static void
@@ -226,6 +232,9 @@ do_declare(struct sh *sh, size_t leaf, const struct command *c)
         }
         if (is_name(name) && !exported && !arg_is(c, 0, "readonly"))
             func_local(sh, name);
+        for (size_t k = 0; k < sh->n_frozen && sets_value(w); k++)
+            if (freezes && str_eq(sh->frozen[k], name))
+                sh_incomplete(sh, "sets a variable that cannot be set");
         if (freezes && sh->n_frozen < ARRAY_LEN(sh->frozen))
             sh->frozen[sh->n_frozen++] = name;
         /* The walk has set what it saw as assignments; a bare name may be a new variable of a function. */

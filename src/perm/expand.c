@@ -264,7 +264,9 @@ expand_tilde(struct sh *sh, struct xword *x, enum word_mode mode, bool braces)
         struct str home;
         size_t len = 0;
         bool here = first && bare(x, i, '~');
-        if (here && braces && i > 0) {
+        /* "~{0..1}" may become the name of a user or a place of the folder stack. */
+        bool named = x->n > 1 && !(x->v[1].f == 0 && x->v[1].c == '/');
+        if (here && braces && (i > 0 || named)) {
             /* The brace expansion came first, and then bash leaves this tilde alone: or not. */
             xword_add(sh, &y, 0, XU);
             first = false;
