@@ -29,6 +29,7 @@ enum {
     SH_MAX_BRACES = 256, /* words one brace expression may give */
     SH_MAX_WORK = 60000, /* nodes and words looked at in all */
     SH_MAX_FRESH = 64,   /* links and copied trees a command line may make */
+    SH_MAX_VALUE = 64 * 1024, /* bytes of a variable's value; more is not known */
     SH_MAX_UNROLL = 16,  /* for-loop values walked one by one */
 };
 

@@ -26,6 +26,11 @@ put_value(struct sh *sh, struct xword *x, struct str text, bool pattern, bool dq
                 put_unknown(sh, x, dq, true);
                 return;
             }
+    /* A value made of itself doubles with each assignment: a long one is not followed, and all of them cost work. */
+    if (text.len > SH_MAX_VALUE || x->n > SH_MAX_VALUE || !sh_spend(sh, text.len / 64)) {
+        put_unknown(sh, x, dq, !dq);
+        return;
+    }
     for (size_t i = 0; i < text.len; i++)
         xword_add(sh, x, text.ptr[i], pattern || !dq ? XV : XQ);
     if (dq)
