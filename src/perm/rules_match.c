@@ -140,7 +140,11 @@ rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const str
     enum match_how how = deny_match(str_from(r->pattern), r->boundary, text);
     if (how != MATCH_PREFIX && fold_case)
         how = deny_match_folded(r, text);
-    return how;
+    if (how == MATCH_PREFIX)
+        return how;
+    enum match_how sub =
+        rule_match_subcommand(str_from(r->pattern), r->boundary, leaf, fold_case);
+    return sub > how ? sub : how;
 }
 
 bool

@@ -55,6 +55,9 @@ struct leaf_match {
 /* One rule against one leaf. */
 enum match_how rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t,
                                const struct perm_leaf *leaf, bool fold_case);
+/* A deny or ask rule PROGRAM SUB..., with options between these words of the leaf (rules_subcommand.c). */
+enum match_how rule_match_subcommand(struct str pattern, bool boundary,
+                                     const struct perm_leaf *leaf, bool fold);
 /* The strongest match in the list. */
 struct leaf_match rules_match_leaf(const struct perm_rules *rs, const struct rule_filter *f,
                                    const struct leaf_texts *t, const struct perm_leaf *leaf);
