@@ -59,12 +59,25 @@ overlap(const struct chain *c, const struct rule_filter *list, const struct acce
     return r;
 }
 
+/* By every name: nothing lies below it. */
+static bool
+is_plain_file(const struct path_names *n)
+{
+    struct stat st;
+    for (size_t i = 0; i < n->n; i++)
+        if (lstat(n->v[i], &st) != 0 || S_ISDIR(st.st_mode))
+            return false;
+    return n->n > 0 && !n->lost;
+}
+
 static const struct perm_rule *
 reached(const struct chain *c, const struct rule_filter *list, const struct access *a,
         const struct path_names *n)
 {
     if (a->kind == EFFECT_READ_TREE && a->leaf && !a->glob)
         return tree_reaches(c, a, list, rule_tool(a), n);
+    if (a->kind == EFFECT_DELETE && !a->glob && is_plain_file(n))
+        return NULL; /* its own names were judged */
     return overlap(c, list, a, n);
 }
 
