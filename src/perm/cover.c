@@ -208,6 +208,40 @@ runs_free(const struct chain *c, const struct perm_leaf *l)
     return own;
 }
 
+/* An Edit rule speaks for this write, under each of its names, and nothing about the place is odd. */
+static bool
+write_is_allowed(const struct chain *c, const char *path)
+{
+    struct path_names n;
+    path_names_init(&n, c->cwd, path, c->fold);
+    bool ok = !n.lost && !path_has_other_names(&n) && path_in_roots(c, &n, false) &&
+              rules_match_path(c->req->rules, &c->allow, "Edit", (const char *const *)n.v, n.n,
+                               &c->anchor) != NULL;
+    path_names_release(&n);
+    return ok;
+}
+
+/* What Edit and Write may do without a question, an editor of single files may: rules for Edit cover all that it writes and
+ * removes. Whole folders need a rule for the command. */
+static bool
+edits_are_allowed(const struct chain *c, const struct perm_leaf *l)
+{
+    bool any = false;
+    if (c->mode == PERM_PLAN || !l->argv_known || !l->name_known)
+        return false;
+    for (size_t i = 0; i < l->n_effects; i++) {
+        const struct perm_effect *e = &l->effects[i];
+        if (!e->path || e->glob)
+            return false;
+        if (e->redirect || e->kind == EFFECT_READ)
+            continue;
+        if ((e->kind != EFFECT_WRITE && e->kind != EFFECT_DELETE) || !write_is_allowed(c, e->path))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 static bool
 has_inner(const struct perm_analysis *sh, size_t i)
 {
@@ -224,7 +258,8 @@ cover_leaf(struct chain *c, size_t i)
     struct cover *v = &c->covers[i];
     cover_by_rule(c, i);
     v->free = runs_free(c, l);
-    v->editor = l->cls == CLASS_EDITOR && c->mode == PERM_ACCEPT_EDITS && !l->effects_unknown;
+    v->editor = l->cls == CLASS_EDITOR && !l->effects_unknown &&
+                (c->mode == PERM_ACCEPT_EDITS || edits_are_allowed(c, l));
     v->carried = l->n_argv == 0 || l->role == LEAF_INNER ||
                  (l->role == LEAF_WRAPPER && l->transparent && has_inner(&c->sh, i));
     if (l->wrapper >= i)

@@ -124,6 +124,9 @@ leaf_covered(struct chain *c, size_t i)
     else if (v->free)
         chain_add(c, "L2", VERDICT_ALLOW, FORCE_PLAIN, NULL, part, "'%s' only reads",
                   part ? part : "it");
+    else if (v->editor && c->mode != PERM_ACCEPT_EDITS)
+        chain_add(c, "rules", VERDICT_ALLOW, FORCE_PLAIN, NULL, part,
+                  "rules for Edit cover all that '%s' writes", part ? part : "it");
     else if (v->editor)
         chain_add(c, "mode", VERDICT_ALLOW, FORCE_PLAIN, NULL, part,
                   "accept edits mode covers '%s'", part ? part : "it");

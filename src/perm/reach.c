@@ -213,15 +213,32 @@ below_root(const struct chain *c, const struct path_names *n)
     return true;
 }
 
+/* A reader whose unknown words are only what find or a pipe names, all below folders that are among its effects. */
+static bool
+given_names(const struct chain *c, const struct perm_leaf *l)
+{
+    if (l->cls != CLASS_READER || l->effects_unknown || !l->name_known ||
+        l->wrapper >= c->sh.n_leaves)
+        return false;
+    const struct perm_leaf *outer = &c->sh.leaves[l->wrapper];
+    for (size_t i = 0; i < l->n_effects; i++)
+        if (!l->effects[i].path)
+            return false;
+    return outer->cls == CLASS_READER && !outer->effects_unknown &&
+           (leaf_is(outer, "find") || leaf_is(outer, "xargs"));
+}
+
 const struct perm_rule *
 tree_reaches(const struct chain *c, const struct access *a, const struct rule_filter *f,
              const char *tool, const struct path_names *n)
 {
     struct reach r = {.c = c, .tool = tool, .top = n, .list = f};
-    r.names_only = lists_names(a->leaf);
-    read_only_patterns(&r, a->leaf);
+    bool known = a->leaf->argv_known;
+    r.names_only = known && lists_names(a->leaf);
+    if (known)
+        read_only_patterns(&r, a->leaf);
     pick_rules(&r);
-    bool looks = !n->lost && a->leaf->argv_known && !changes_before(c) &&
+    bool looks = !n->lost && (known || given_names(c, a->leaf)) && !changes_before(c) &&
                  (r.names_only || r.n_only || below_root(c, n));
     if (!r.found && r.n_rules && looks)
         walk(&r, n->v[n->n - 1], "", 0);
