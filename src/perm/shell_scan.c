@@ -214,6 +214,9 @@ heredoc(struct scan *s)
         copy(s, 2);
         return;
     }
+    for (int i = 1; i <= s->depth; i++)
+        if (s->stack[i].kind == C_TICK) /* its backslashes are taken away before it is read */
+            fail(s, "has a here-document in backticks");
     struct heredoc *d = &s->docs[s->n_docs];
     struct pending *p = &s->pend[s->n_pend];
     *d = (struct heredoc){.at = s->text.len, .body = STR("")};

@@ -337,6 +337,11 @@ plain_sh(struct str text)
     for (size_t i = 0; i < ARRAY_LEN(bashisms); i++)
         if (str_contains(text, str_from(bashisms[i])))
             return false;
+    /* "11>a" is a descriptor for one, a word and a '>' for the other. */
+    for (size_t i = 2; i < text.len; i++)
+        if (strchr("<>", text.ptr[i]) && strchr("0123456789", text.ptr[i - 1]) &&
+            strchr("0123456789", text.ptr[i - 2]))
+            return false;
     /* {a,b} is a word for one and two for the other; ${x}, "{ " and {} are the same for both. */
     for (size_t i = 0; i < text.len; i++) {
         char next = i + 1 < text.len ? text.ptr[i + 1] : ' ';
@@ -378,6 +383,16 @@ runs_words(struct wrap *x)
     return x->o.seen['u'] || x->o.long_seen || x->o.unknown;
 }
 
+/* The text that the leaves from `from` on were read from is not the whole one. */
+static void
+words_are_guessed(struct sh *sh, size_t from)
+{
+    for (size_t i = from; i < sh->ret->n_leaves; i++) {
+        leaf_at(sh, i)->argv_known = false;
+        effect_unknown(sh, i, "it is a part of a text that is not known");
+    }
+}
+
 static void
 run_shell(struct wrap *x)
 {
@@ -407,9 +422,12 @@ run_shell(struct wrap *x)
     opaque(x, "runs a shell");
     if (with_c && i < c->n && !plain_sh(c->argv[i].w.text) && !is_bash(c->argv[0].w.text))
         sh_incomplete(sh, "another shell may read this text in another way");
-    if (with_c && i < c->n)
+    size_t from = sh->ret->n_leaves;
+    if (with_c && i < c->n) {
         leaf_inner_text(sh, x->leaf, c->argv[i].w.text, false);
-    else if (i < c->n && !su) {
+        if (!c->argv[i].w.known)
+            words_are_guessed(sh, from);
+    } else if (i < c->n && !su) {
         effect_add(sh, x->leaf, EFFECT_READ, &c->argv[i]);
         effect_add(sh, x->leaf, EFFECT_EXEC, &c->argv[i]);
     } else if (c->doc)

@@ -140,6 +140,8 @@ def words_match(argv, leaf):
             return pattern(raw(text)).match(w) is not None or unescape(raw(text)) == w or raw(text) == w
         return raw(text) == w
 
+    if not leaf["argv_known"] and all(known for _text, known, _glob in spec):
+        return len(argv) > 0 and one(0, argv[0])  # only the name is claimed
     reach = {0}
     for k, (_text, known, glob) in enumerate(spec):
         nxt = set()
@@ -184,7 +186,9 @@ def covers(leaf, call):
 
 
 def is_opaque(leaf):
-    """It runs a file, or evaluates what it is given: said to be unknown as a whole."""
+    """It runs a file, or evaluates what it is given: said to be unknown as a whole. So are xargs' words behind an unknown one."""
+    if leaf["argv"] and leaf["argv"][0][0] == "xargs" and not leaf["argv_known"]:
+        return True
     return any(e["kind"] == "exec" for e in leaf["effects"]) or "evaluate" in (leaf["why"] or "")
 
 
@@ -199,6 +203,8 @@ def write_is_listed(path, a):
                 return True
             p = raw(e["path"])
             if e["glob"] and pattern(p).match(path) or p == path or os.path.realpath(p) == path:
+                return True
+            if e["kind"] == "delete-tree" and path.startswith(os.path.realpath(p) + b"/"):
                 return True
             parent = os.path.join(os.path.realpath(os.path.dirname(p)), os.path.basename(p))
             if parent == path:
