@@ -110,6 +110,9 @@ exec_words(struct sh *sh, size_t leaf, const struct command *c, size_t from, boo
             in.argv[in.n++] = c->argv[i];
     }
     struct cwdset cwd = sh->st.cwd;
+    struct str exec = c->argv[from - 1].w.text;
+    if (str_is(exec, "-execdir") || str_is(exec, "-okdir")) /* in the folder of each file */
+        sh->st.cwd = (struct cwdset){.unknown = true};
     if (reads)
         reads = leaf_inner_reads(sh, leaf, &in, 0);
     else
