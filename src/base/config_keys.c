@@ -135,6 +135,7 @@ static const struct key {
     {"memory", OBJECT},
     {"context", OBJECT},
     {"bash", OBJECT},
+    {"bash.passEnv", LIST},
     {"tools", OBJECT},
     {"agents", OBJECT},
     {"keys", ANY},
