@@ -50,13 +50,29 @@ cover_how(const struct access *a)
 
 static const struct perm_rule *
 overlap(const struct chain *c, const struct rule_filter *list, const struct access *a,
-        const struct path_names *n)
+        const struct path_names *n, bool tree)
 {
     const struct perm_rule *r = NULL;
     for (size_t i = 0; i < n->n && !r; i++)
-        r = rules_overlap_path(c->req->rules, list, rule_tool(a), n->v[i], kinds[a->kind].tree,
-                               &c->anchor);
+        r = rules_overlap_path(c->req->rules, list, rule_tool(a), n->v[i], tree, &c->anchor);
     return r;
+}
+
+/* Another command of the call may put something there first, so that looking now says nothing. */
+static bool
+others_change(const struct chain *c, const struct perm_leaf *own)
+{
+    for (size_t i = 0; i < c->sh.n_leaves; i++) {
+        const struct perm_leaf *l = &c->sh.leaves[i];
+        if (l == own)
+            continue;
+        if (l->effects_unknown)
+            return true;
+        for (size_t k = 0; k < l->n_effects; k++)
+            if (l->effects[k].kind != EFFECT_READ && l->effects[k].kind != EFFECT_READ_TREE)
+                return true;
+    }
+    return c->sh.incomplete || c->sh.unparsable;
 }
 
 /* By every name: nothing lies below it. */
@@ -78,7 +94,9 @@ reached(const struct chain *c, const struct rule_filter *list, const struct acce
         return tree_reaches(c, a, list, rule_tool(a), n);
     if (a->kind == EFFECT_DELETE && !a->glob && is_plain_file(n))
         return NULL; /* its own names were judged */
-    return overlap(c, list, a, n);
+    /* Folders among what a pattern matches are judged one by one. */
+    bool each = a->kind == EFFECT_READ_TREE && a->leaf && !others_change(c, a->leaf);
+    return overlap(c, list, a, n, kinds[a->kind].tree && !each);
 }
 
 /* What the operand itself is not, but may reach. A tool that leaves such files out itself need not ask. */
@@ -317,7 +335,8 @@ match_needs_look(const struct access *a, const char *pattern, const char *path)
     size_t head = slash ? (size_t)(slash - pattern) : 0;
     if (kinds[a->kind].write || strcspn(pattern, "*?[") < head)
         return true;
-    return lstat(path, &st) != 0 || S_ISLNK(st.st_mode);
+    return lstat(path, &st) != 0 || S_ISLNK(st.st_mode) ||
+           (kinds[a->kind].tree && S_ISDIR(st.st_mode));
 }
 
 static void

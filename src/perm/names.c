@@ -204,7 +204,8 @@ names_of_search(struct sh *sh, const struct command *c, bool rg, struct names *r
             return false;
         ret->below[ret->n++] = w->w.text;
     }
-    if (ret->n == 0)
+    ret->bare = ret->n == 0;
+    if (ret->bare)
         ret->below[ret->n++] = STR(".");
     return true;
 }
@@ -215,7 +216,7 @@ names_of_list(struct sh *sh, const struct command *c, struct names *ret)
 {
     struct options o;
     options_parse(sh, SIZE_MAX, c, 1, &program_find(STR("ls"))->spec, &o);
-    *ret = (struct names){.below = arena_alloc(sh->a, sizeof *ret->below), .n = 1};
+    *ret = (struct names){.below = arena_alloc(sh->a, sizeof *ret->below), .n = 1, .bare = true};
     ret->below[0] = STR(".");
     return only_seen(&o, "1aArtSXU") && o.n_operands == 0;
 }

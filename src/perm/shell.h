@@ -369,6 +369,7 @@ struct names {
     size_t n;
     bool nul;   /* each ends with a NUL byte, no newline */
     bool named; /* only some: they were chosen by name */
+    bool bare;  /* no folder stands before them: one may be an option by the time it runs */
 };
 /* Where find starts; false: it may follow links, or (prints) its output is not just names below there. */
 bool names_of_find(struct sh *sh, const struct command *c, bool prints, struct names *ret);

@@ -41,8 +41,13 @@ inner_start(const struct wrap *x)
     if (k >= x->o.n_operands)
         return x->c->n;
     size_t i = x->o.operands[k];
-    if (k > 0 && x->c->argv[i].w.known && str_is(x->c->argv[i].w.text, "--"))
-        i++; /* kubectl exec POD -- COMMAND */
+    /* kubectl exec POD [-c NAME] -- COMMAND */
+    size_t dashes = i;
+    while (k > 0 && str_starts(x->c->argv[i].w.text, "-") && dashes < x->c->n &&
+           !str_is(x->c->argv[dashes].w.text, "--"))
+        dashes++;
+    if (k > 0 && dashes < x->c->n && str_is(x->c->argv[dashes].w.text, "--"))
+        i = dashes + 1;
     bool assigns = x->w->kind == W_ENV || x->w->power || str_is(str_from(x->w->name), "cross-env");
     while (assigns && i < x->c->n && is_assignment(&x->c->argv[i]))
         i++;
@@ -59,11 +64,11 @@ guess_inner(struct wrap *x, size_t from)
 }
 
 static struct str
-join(struct sh *sh, const struct command *c, size_t from)
+join(struct sh *sh, const struct command *c, size_t from, size_t to)
 {
     struct buf b;
     buf_init(&b, SH_PARSE_BYTES);
-    for (size_t i = from; i < c->n; i++) {
+    for (size_t i = from; i < to; i++) {
         if (i > from)
             buf_addc(&b, ' ');
         buf_add_str(&b, c->argv[i].w.text);
@@ -129,6 +134,32 @@ run_words(struct wrap *x)
         leaf_inner(x->sh, x->leaf, x->c, inner_start(x), false);
 }
 
+enum { PARALLEL_MAX = 64 };
+
+/* "parallel COMMAND ::: A B" runs COMMAND A and COMMAND B; without a COMMAND the operands are what runs. */
+static void
+parallel_operands(struct wrap *x, size_t from)
+{
+    const struct command *c = x->c;
+    size_t colons = from;
+    while (colons < c->n && !str_starts(c->argv[colons].w.text, ":::"))
+        colons++;
+    struct str command = join(x->sh, c, from, colons);
+    for (size_t i = colons + 1; i < c->n && i < colons + PARALLEL_MAX; i++) {
+        struct str word = c->argv[i].w.text;
+        if (str_starts(word, ":::"))
+            continue;
+        struct buf b;
+        buf_init(&b, SH_PARSE_BYTES);
+        buf_add_str(&b, command);
+        if (command.len)
+            buf_addc(&b, ' ');
+        buf_add_str(&b, word);
+        leaf_inner_text(x->sh, x->leaf, arena_str(x->sh->a, buf_str(&b)), false);
+        buf_release(&b);
+    }
+}
+
 static void
 run_text(struct wrap *x)
 {
@@ -137,7 +168,9 @@ run_text(struct wrap *x)
         effect_net(x->sh, x->leaf, str_from(NULL));
     size_t i = inner_start(x);
     if (i < x->c->n)
-        leaf_inner_text(x->sh, x->leaf, join(x->sh, x->c, i), false);
+        leaf_inner_text(x->sh, x->leaf, join(x->sh, x->c, i, x->c->n), false);
+    if (str_is(str_from(x->w->name), "parallel"))
+        parallel_operands(x, i);
     if (x->o.unknown)
         guess_inner(x, 1);
 }
@@ -217,6 +250,17 @@ xargs_options_plain(const struct options *o)
     return !o->unknown && !o->bad && !o->long_seen;
 }
 
+/* An option of it that a name turns out to be may read more, but writes and runs nothing. */
+static bool
+bears_options(struct str name)
+{
+    static const char *const more[] = {"wc", "grep", "egrep", "fgrep", "du"};
+    for (size_t i = 0; i < ARRAY_LEN(more); i++)
+        if (str_is(name, more[i]))
+            return true;
+    return program_harmless(name);
+}
+
 /* Names below known folders in the place of what is not known. False: they are not known well enough. */
 static bool
 xargs_names(struct wrap *x, struct command *in, size_t from, struct str mark, bool reads)
@@ -224,6 +268,8 @@ xargs_names(struct wrap *x, struct command *in, size_t from, struct str mark, bo
     struct names n;
     bool nul = x->o.seen['0'];
     if (!names_from_pipe(x->sh, x->c, &n) || n.nul != nul || (!reads && n.named))
+        return false;
+    if (reads && n.bare && !bears_options(in->argv[from].w.text))
         return false;
     if (reads && !nul && !names_are_plain(x->sh, &n))
         return false;

@@ -42,6 +42,7 @@ make(const char *data, const char *id, int64_t ms, bool print, const char *promp
         message_add_text(b, str_from(prompt));
         struct message *m = message_build(b);
         now.wall_ms += 1000;
+        m->wall_ms = now.wall_ms;
         assert_true(journal_append_message(j, id, ROOT, m, &err));
         message_free(m);
     }
