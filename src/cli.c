@@ -53,7 +53,8 @@ static const struct option_row rows[] = {
     {"--provider", NULL, TEXT, AT(provider), 0, "NAME", "anthropic, openai, offline"},
     {"--base-url", NULL, TEXT, AT(base_url), 0, "URL", "where the provider is"},
     {"--store", NULL, TEXT, AT(store), 0, "URL", "state store: memory:"},
-    {"--sandbox", NULL, TEXT, AT(sandbox), 0, "KIND", "confine commands: auto, bwrap, landlock, off"},
+    {"--sandbox", NULL, TEXT, AT(sandbox), 0, "KIND",
+     "confine commands: auto, bwrap, landlock, off"},
     {"--events", NULL, TEXT, AT(events), 0, "FILE", "record the event stream"},
     {"--no-color", NULL, FLAG, AT(no_color), 0, NULL, "no colours"},
     {"--no-mouse", NULL, FLAG, AT(no_mouse), 0, NULL, "leave the mouse to the terminal"},
@@ -340,30 +341,32 @@ cli_release(struct options *o)
 void
 cli_help(void)
 {
-    puts("yare: a keyboard-driven coding agent that fills the terminal\n\n"
-         "usage: yare [options] [prompt]         the full screen; a prompt is submitted at once\n"
-         "       yare -p [options] [prompt]      print mode; prompt from the argument or standard "
-         "input\n"
-         "       yare perm check                 decide calls given as JSON lines, without running "
-         "anything\n"
-         "       yare perm explain 'COMMAND'     why a shell command would run, ask or be denied\n"
-         "       yare perm log [OPTIONS]         what was decided in this folder: --session ID, --tool "
-         "NAME,\n"
-         "                                       --decision allow|ask|deny, --who WHO, --rule TEXT, "
-         "--path P,\n"
-         "                                       --since 2h, --until TIME, --last N, --json, --all "
-         "(folders)\n"
-         "       yare sessions | resume ID       sessions of this folder; go on with one\n"
-         "       yare export ID                  a session written out\n"
-         "       yare tour                       two minutes through the screen, in a scratch "
-         "folder\n"
-         "       yare replay FILE                plays a recording of --events (--speed N|max, "
-         "--linear)\n"
-         "       yare doctor                     what was found: terminal, settings, providers, "
-         "model "
-         "servers,\n"
-         "                                       rules, sessions; exit 1 when something is "
-         "broken\n\noptions:");
+    puts(
+        "yare: a keyboard-driven coding agent that fills the terminal\n\n"
+        "usage: yare [options] [prompt]         the full screen; a prompt is submitted at once\n"
+        "       yare -p [options] [prompt]      print mode; prompt from the argument or standard "
+        "input\n"
+        "       yare perm check                 decide calls given as JSON lines, without running "
+        "anything\n"
+        "       yare perm explain 'COMMAND'     why a shell command would run, ask or be denied\n"
+        "       yare perm log [OPTIONS]         what was decided in this folder: --session ID, "
+        "--tool "
+        "NAME,\n"
+        "                                       --decision allow|ask|deny, --who WHO, --rule TEXT, "
+        "--path P,\n"
+        "                                       --since 2h, --until TIME, --last N, --json, --all "
+        "(folders)\n"
+        "       yare sessions | resume ID       sessions of this folder; go on with one\n"
+        "       yare export ID                  a session written out\n"
+        "       yare tour                       two minutes through the screen, in a scratch "
+        "folder\n"
+        "       yare replay FILE                plays a recording of --events (--speed N|max, "
+        "--linear)\n"
+        "       yare doctor                     what was found: terminal, settings, providers, "
+        "model "
+        "servers,\n"
+        "                                       rules, sessions; exit 1 when something is "
+        "broken\n\noptions:");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char left[64];
         snprintf(left, sizeof left, "%s%s%s %s", rows[i].brief ? rows[i].brief : "",

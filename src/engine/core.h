@@ -60,7 +60,8 @@ struct core {
     char **child_env;
     enum scope mode_scope;
     bool interactive, print_mode, bypass_allowed, partial_raw;
-    bool model_given, mode_given; /* on the command line: they win over what a resumed session had */
+    bool model_given,
+        mode_given; /* on the command line: they win over what a resumed session had */
     int max_turns, max_retries, max_tokens;
     int64_t window_limit;            /* engine_config.context_window */
     struct model_provider **retired; /* that /connect replaced; somebody may still use one */
@@ -75,8 +76,8 @@ struct core {
     bool loaded;                /* state holds the messages (core_need_messages) */
     struct message *unsaved[4]; /* in State, but the disk had no room for them yet */
     size_t n_unsaved;
-    bool passport_foreign; /* the store's is a newer yare's: not written over */
-    char *title;           /* the person's name for the session; NULL: none */
+    bool passport_foreign;  /* the store's is a newer yare's: not written over */
+    char *title;            /* the person's name for the session; NULL: none */
     struct session_was was; /* of the one that was resumed */
     char *todos_due;        /* a list that goes into the journal behind the next message; NULL */
     struct passport passport;
@@ -84,7 +85,7 @@ struct core {
     char *cwd, *model, *fallback_model;
     const struct model_info *info; /* NULL: not in the catalogue */
     int64_t window; /* tokens the model takes in, by its server or the catalogue; 0: unknown */
-    int64_t window_guess;          /* of a model that its server has not loaded yet; 0: nothing is guessed */
+    int64_t window_guess; /* of a model that its server has not loaded yet; 0: nothing is guessed */
     bool on_fallback, trusted, resumed;
     enum perm_mode mode, told_mode; /* told_mode: what the model was last told */
     struct file_state *files;

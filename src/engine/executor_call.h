@@ -20,7 +20,7 @@ struct call {
     uint64_t ask_id;   /* while ASKING or JUDGING */
     struct cancel *cancel, *background;
     struct confinement *confinement; /* approved for inside this sandbox; NULL: outside */
-    struct job *job; /* while RUNNING; the pool's */
+    struct job *job;                 /* while RUNNING; the pool's */
     struct tool_result result;
     bool ran;    /* it was handed to a worker */
     bool repeat; /* the stored result of an answered id stands in */

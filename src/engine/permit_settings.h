@@ -17,8 +17,8 @@ struct permit_settings {
     struct perm_rules rules;
     char **dirs; /* additional directories */
     size_t n_dirs, cap_dirs;
-    bool trusted; /* what it was loaded for */
-    bool stale;   /* load anew whatever the files say */
+    bool trusted;        /* what it was loaded for */
+    bool stale;          /* load anew whatever the files say */
     uint64_t generation; /* grows with each load */
 };
 void permit_settings_init(struct permit_settings *s);

@@ -76,11 +76,17 @@ attach(struct core *c, struct message_builder *b, const char *path, const char *
 {
     struct stat st;
     if (stat(path, &st) != 0) {
-        say_attached(told, errno == ENOENT || errno == ENOTDIR ? "no such file: %s" : "cannot be looked at: %s", name);
+        say_attached(told,
+                     errno == ENOENT || errno == ENOTDIR ? "no such file: %s"
+                                                         : "cannot be looked at: %s",
+                     name);
         return;
     }
     if (!S_ISREG(st.st_mode)) {
-        say_attached(told, S_ISDIR(st.st_mode) ? "a folder, not attached: %s" : "not a file, not attached: %s", name);
+        say_attached(told,
+                     S_ISDIR(st.st_mode) ? "a folder, not attached: %s"
+                                         : "not a file, not attached: %s",
+                     name);
         return;
     }
     if (!may_read(c, path))
