@@ -190,6 +190,15 @@ list_part(struct sh *sh, TSNode list)
     add_stage(sh, plain ? leaf - 1 : SIZE_MAX);
 }
 
+/* The same behind any number of pipes with redirections: "a && b >x | c >y | d". */
+static bool
+leads_with_list(TSNode n)
+{
+    while ((node_is(n, "redirected_statement") || node_is(n, "pipeline")) && ts_node_child_count(n))
+        n = ts_node_child(n, 0);
+    return node_is(n, "list");
+}
+
 /* "a && b >x | c": the grammar takes the list for the first part of the pipe, bash its last command alone. */
 static void
 walk_list_pipe(struct sh *sh, TSNode n, const struct redirs *rd)
@@ -248,7 +257,7 @@ walk_pipeline(struct sh *sh, TSNode n, const struct redirs *rd)
     size_t kept[ARRAY_LEN(sh->stages)], n_kept = sh->n_stages;
     memcpy(kept, sh->stages, sizeof kept);
     sh->n_stages = 0;
-    if (ts_node_child_count(n) > 1 && is_list(ts_node_child(n, 0)))
+    if (ts_node_child_count(n) > 1 && leads_with_list(ts_node_child(n, 0)))
         walk_list_pipe(sh, n, rd);
     else
         walk_parts(sh, n, rd);
