@@ -1,4 +1,5 @@
 /* Auto mode: what the classifier is asked, what becomes of its verdict, and that every failure asks. */
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -492,6 +493,8 @@ test_a_toggle_drops_the_pending_verdict(void **state)
     scripted_judge_says(r.script, ALLOW);
     go(&r, "go");
     rig_tool(&r, "t1", PHASE_DELTA, TOOL_JUDGING);
+    while (!scripted_judge_requests(r.script)) /* on its way: else the next one gets its answer */
+        poll(NULL, 0, 1);
     set_mode(&r, PERM_DEFAULT);
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
     for (size_t i = 0; i < ask->u.ask.decision.n_findings; i++)
