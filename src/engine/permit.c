@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/repo.h"
+#include "base/trust.h"
 #include "engine/permit_afk.h"
 #include "engine/permit_private.h"
 #include "engine/permit_sandbox.h"
@@ -388,7 +389,7 @@ save_rules(struct permit *p, const struct permit_call *call, const struct ask *a
     } else if (!rules_cover(p, call, a, file)) {
         core_notice(p->core, "allowed once: the rule would not cover this call, nothing was saved");
     } else {
-        bool is_new = !fs_exists(file);
+        bool is_new = !fs_exists(file), kept = permit_settings_are_kept(&p->settings, p->core);
         for (size_t i = 0; i < a->n_rules; i++) {
             if (config_add_to_list(file, "permissions.allow", a->rules[i], &err))
                 core_notice(p->core, "saved %s in %s", a->rules[i], file);
@@ -397,6 +398,9 @@ save_rules(struct permit *p, const struct permit_call *call, const struct ask *a
         }
         if (is_new && fs_exists(file))
             keep_from_git(p->core);
+        if (kept &&
+            !trust_grant(p->core->config_dir, p->core->root, &err)) /* the person's own change */
+            core_error(p->core, &err, NULL);
         permit_reload(p);
     }
     free(file);

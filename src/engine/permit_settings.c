@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/trust.h"
 #include "engine/core.h"
 
 #define DIRS_MAX 64
@@ -72,6 +73,7 @@ load(struct permit_settings *s, const struct config *last, const struct core *c)
         .cli_settings = c->cli_settings,
     };
     s->trusted = c->trusted;
+    s->kept = c->trusted && trust_check(c->config_dir, c->root) == TRUST_YES;
     s->config = config_reload(&paths, last);
     perm_rules_load(&s->rules, s->config);
     for (size_t i = 0; c->allowed_tools[i]; i++)
@@ -87,11 +89,30 @@ load(struct permit_settings *s, const struct config *last, const struct core *c)
         add_dir(s, c, str_from(c->add_dirs[i]));
 }
 
+bool
+permit_settings_are_kept(const struct permit_settings *s, const struct core *c)
+{
+    return s->kept && trust_check(c->config_dir, c->root) == TRUST_YES;
+}
+
+/* A pull, an editor or the agent itself changed what the person looked at: from now on it only narrows. */
+static void
+drop_trust_if_changed(const struct permit_settings *s, struct core *c)
+{
+    if (!s->config || !s->kept || !c->trusted || permit_settings_are_kept(s, c))
+        return;
+    c->trusted = false;
+    core_notice(c, "this folder's settings changed since you trusted them: they only narrow now; "
+                   "/trust shows them and takes them up");
+    core_emit_session(c, false);
+}
+
 void
 permit_settings_refresh(struct permit_settings *s, struct core *c)
 {
     if (s->config && !s->stale && s->trusted == c->trusted && !config_is_stale(s->config))
         return;
+    drop_trust_if_changed(s, c);
     struct permit_settings old = *s;
     permit_settings_init(s);
     s->generation = old.generation + 1;

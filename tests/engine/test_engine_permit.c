@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "base/trust.h"
 #include "store/session.h"
 
 static void
@@ -350,6 +351,30 @@ test_a_new_deny_is_obeyed_at_once(void **state)
     rig_end(&r);
 }
 
+/* What was trusted are these very files: what a pull puts in their place only narrows, at once. */
+static void
+test_changed_settings_lose_their_trust(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    ask_script(&r, "Edit", "{\"name\":\"a\",\"perm\":\"ask\"}");
+    char *dir = fs_join(r.root, ".yare"), *file = fs_join(dir, "settings.json");
+    assert_true(fs_mkdirs(dir, 0755, &err));
+    assert_true(fs_write_atomic(file, STR("{}"), 0644, &err));
+    assert_true(trust_grant(r.cfg.config_dir, r.root, &err));
+    go(&r);
+    const struct event *ask = rig_kind(&r, EV_PERM_ASK);
+    assert_true(fs_write_atomic(file, STR("{\"permissions\":{\"allow\":[\"Bash\"]}}"), 0644, &err));
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "changed since you trusted"));
+    assert_false(rig_kind(&r, EV_SESSION)->u.session.trusted);
+    rig_result(&r);
+    free(dir);
+    free(file);
+    rig_end(&r);
+}
+
 /* A file that is not there yet is watched wherever settings are looked for, also in a folder that was moved. */
 static void
 test_a_new_deny_in_a_moved_user_folder_is_obeyed(void **state)
@@ -442,6 +467,7 @@ main(void)
         cmocka_unit_test(test_bypass_only_where_the_session_allows_it),
         cmocka_unit_test(test_nobody_there_means_deny),
         cmocka_unit_test(test_a_new_deny_is_obeyed_at_once),
+        cmocka_unit_test(test_changed_settings_lose_their_trust),
         cmocka_unit_test(test_a_new_deny_in_a_moved_user_folder_is_obeyed),
         cmocka_unit_test(test_each_decision_is_in_the_audit_log),
         cmocka_unit_test(test_a_person_runs_commands_without_an_ask),
