@@ -531,6 +531,17 @@ without_version(struct str s)
     return s;
 }
 
+/* env -C, sudo -D, chroot and the like: what runs inside is in another folder, of unknown name here. */
+static bool
+moves_first(const struct wrap *x)
+{
+    if (x->w->kind == W_ENV)
+        return x->o.seen['C'] || x->o.long_seen;
+    struct str name = str_from(x->w->name);
+    return str_is(name, "chroot") ||
+           (x->o.seen['D'] && (str_is(name, "sudo") || str_is(name, "run0")));
+}
+
 bool
 wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
 {
@@ -566,7 +577,13 @@ wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
         options_parse(sh, leaf, c, x.w->sub ? 2 : 1, &x.w->spec, &x.o);
     if (!x.trusted)
         effect_add(sh, leaf, EFFECT_EXEC, &c->argv[0]);
+    struct cwdset cwd = sh->st.cwd;
+    bool elsewhere = moves_first(&x);
+    if (elsewhere)
+        sh->st.cwd = (struct cwdset){.unknown = true};
     run[x.w->kind](&x);
+    if (elsewhere)
+        sh->st.cwd = cwd;
     /* What runs in this very shell may move it. */
     bool same_shell = str_is(name, "command") || str_is(name, "builtin") || str_is(name, "time");
     if (!same_shell)
