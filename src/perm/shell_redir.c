@@ -169,6 +169,9 @@ redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extr
         r.fd = descriptor_before(sh->unit->s.text, start, r.op);
     const struct heredoc *doc = doc_at(sh, start + i);
     read_targets(sh, node, start + i + op_len, &r, extra);
+    /* A here-string is no argument: tildes behind colons count, globs do not. */
+    if (str_is(r.op, "<<<") && (r.target.w.glob || memchr(r.target.src.ptr, '~', r.target.src.len)))
+        r.target.w.known = r.target.w.glob = false; /* the text stays, for deny */
     if (doc) {
         r.op = STR("<<");
         if (!doc->quoted)

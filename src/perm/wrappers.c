@@ -478,9 +478,11 @@ run_shell(struct wrap *x)
         effect_add(sh, x->leaf, EFFECT_EXEC, &c->argv[i]);
     } else if (c->doc)
         leaf_inner_text(sh, x->leaf, c->doc->body, false);
-    else if (c->herestring)
+    else if (c->herestring) {
         leaf_inner_text(sh, x->leaf, c->herestring->w.text, false);
-    else if (!su) /* what comes through the pipe may be anything */
+        if (!c->herestring->w.known)
+            words_are_guessed(sh, from);
+    } else if (!su) /* what comes through the pipe may be anything */
         leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
 }
 
