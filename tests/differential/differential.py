@@ -196,6 +196,8 @@ def write_is_listed(path, a):
     for leaf in a["leaves"]:
         if leaf["argv"] and leaf["argv"][0][0] == "nohup" and os.path.basename(path) == b"nohup.out":
             return True
+        if leaf["role"] == "inner" and leaf["argv"] and not leaf["name_known"]:
+            return True  # a text that is not known, redirections and all
         for e in leaf["effects"]:
             if e["kind"] not in ("write", "delete", "delete-tree"):
                 continue
