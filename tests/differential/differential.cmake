@@ -13,5 +13,5 @@ find_package(Python3 COMPONENTS Interpreter REQUIRED)
 add_test(NAME differential/shell
          COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/differential/differential.py --dump $<TARGET_FILE:perm_dump>
                  --runner $<TARGET_FILE:diff_runner> --recorder $<TARGET_FILE:diff_recorder>
-                 --cases ${CMAKE_CURRENT_SOURCE_DIR}/cases --seed 1 --count 1500)
+                 --seed 1 --count 1500) # without --cases: the lines stay the same when cases are added
 set_tests_properties(differential/shell PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
