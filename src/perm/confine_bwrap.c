@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,18 +134,39 @@ try_bwrap(const struct confine *c, char **argv, int *ret_report, char *why, size
     return stands;
 }
 
-_Noreturn void
-confine_bwrap(const struct confine *c, char **argv)
+/* A socket in a folder that bubblewrap cannot enter, or that is gone: the command, with the same rights, cannot get there either, so it
+ * needs no hiding. True: there was one, and it is left out now. */
+static bool
+leave_out(struct confine *c, const char *why)
 {
+    static const char *const says[] = {"Can't mkdir parents for ", "Can't create file at "};
+    const char *path = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(says) && !path; i++)
+        if ((path = strstr(why, says[i])))
+            path += strlen(says[i]);
+    for (size_t i = 0; path && i < c->n_sockets; i++) {
+        size_t n = strlen(c->sockets[i]);
+        if (strncmp(path, c->sockets[i], n) == 0 && strncmp(path + n, ": ", 2) == 0) {
+            c->sockets[i] = c->sockets[--c->n_sockets];
+            return true;
+        }
+    }
+    return false;
+}
+
+_Noreturn void
+confine_bwrap(const struct confine *plan, char **argv)
+{
+    struct confine own = *plan, *c = &own;
     struct confine_report r;
-    char why[512];
+    char why[PATH_MAX + 256];
     int report, tries = 0;
     sigset_t all;
     /* The supervisor signals every process of the tree; what counts is how the command takes it. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     while (!try_bwrap(c, argv, &report, why, sizeof why))
-        if (!c->n_sockets || ++tries == TRIES)
+        if (!leave_out(c, why) && (!c->n_sockets || ++tries == TRIES))
             confine_fail(c, *why ? why : "bubblewrap made no sandbox", ECANCELED);
     close(c->plan_fd);
     for (int fd = 0; fd < 3; fd++)

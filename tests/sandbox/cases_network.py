@@ -87,6 +87,20 @@ def case_unix_path_in_project(b):
     want(r.code != 0 and not server.reached, "reached", r)
 
 
+def case_unix_path_out_of_reach(b):
+    """In a folder that nobody in the sandbox can enter it needs no hiding, and costs no command."""
+    folder = f"{b.outside}/shut"
+    os.mkdir(folder)
+    server = Server(socket.AF_UNIX, f"{folder}/sock")
+    if os.geteuid() == 0:
+        os.chown(folder, 12345, 12345)
+    os.chmod(folder, 0o700 if os.geteuid() == 0 else 0)
+    r = b.sh("echo fine")
+    os.chmod(folder, 0o700)
+    server.close()
+    want(r.out == "fine\n" and not server.reached, "a command was lost", r)
+
+
 def case_unix_abstract(b):
     name = "\0" + os.path.basename(b.base)
     server = Server(socket.AF_UNIX, name)
