@@ -54,8 +54,9 @@ struct perm_opinion {
     const char *verdict; /* "allow", "block"; anything else, also NULL, asks */
     double confidence;   /* below PERM_CONFIDENT every verdict asks */
     const char *reason;  /* its words, fit to be shown; NULL: none */
-    const char *failure; /* why there is no verdict: "it did not answer within 20 s"; NULL: there is one */
-    bool kept;           /* it said so of the same call before */
+    const char
+        *failure; /* why there is no verdict: "it did not answer within 20 s"; NULL: there is one */
+    bool kept;    /* it said so of the same call before */
 };
 #define PERM_CONFIDENT 0.8
 /* May the classifier decide this? In auto mode an ask that no rule, hook or protected place has reserved for a person. */

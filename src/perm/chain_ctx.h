@@ -82,8 +82,8 @@ struct chain {
 
     char *root, *cwd, *home; /* cleaned by text */
     char *start;             /* ... NULL: cwd */
-    struct own_dirs *own; /* yare's own folders, found when first asked for: chain_own */
-    char **roots; /* root and further folders, named and resolved by turns */
+    struct own_dirs *own;    /* yare's own folders, found when first asked for: chain_own */
+    char **roots;            /* root and further folders, named and resolved by turns */
     size_t n_roots;
     char **read_roots;
     size_t n_read_roots;
@@ -94,7 +94,7 @@ struct chain {
     bool has_sh;
     struct cover *covers;
     struct leaf_texts *texts;
-    bool clean;          /* plan mode: no write and no unknown effect in the whole call */
+    bool clean; /* plan mode: no write and no unknown effect in the whole call */
     struct path_cache *cache_before;
     struct str_set seen; /* accesses judged already; owns its strings */
 };
