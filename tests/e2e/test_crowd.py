@@ -21,11 +21,20 @@ def run(world, *args, stdin=None):
                           stdin=subprocess.DEVNULL if stdin is None else None, capture_output=True, text=True, timeout=h.LIMIT * 3)
 
 
-def journal(world, session):
-    found = [os.path.join(d, session + ".jsonl") for d, _, fs in os.walk(world.home + "/.local/share/yare/projects")
-             if session + ".jsonl" in fs]
-    h.check(len(found) == 1, "journals of", session, ":", found)
-    with open(found[0]) as f:
+def journals(world):
+    """Every journal on disk by its session, found in one walk."""
+    found = {}
+    for folder, _, files in os.walk(world.home + "/.local/share/yare/projects"):
+        for name in files:
+            if name.endswith(".jsonl"):
+                found.setdefault(name[:-len(".jsonl")], []).append(os.path.join(folder, name))
+    return found
+
+
+def journal(world, session, found=None):
+    paths = (journals(world) if found is None else found).get(session, [])
+    h.check(len(paths) == 1, "journals of", session, ":", paths)
+    with open(paths[0]) as f:
         return [json.loads(line) for line in f]
 
 
@@ -64,8 +73,8 @@ class Worker(threading.Thread):
             k += 1
 
 
-def check_session(world, session, said):
-    records = journal(world, session)
+def check_session(world, session, said, found):
+    records = journal(world, session, found)
     h.check(prompts(records) == said, session, "holds", prompts(records), "not", said)
     h.check(records[0]["type"] == "session" and records[0]["id"] == session)
     h.check(all(r["sessionId"] == session for r in records), "cross-talk in", session)
@@ -89,8 +98,9 @@ def a_crowd(world):
     problems = [p for w in workers for p in w.problems]
     h.check(not problems, len(problems), "runs failed, the first:", problems[:1])
     sessions = {s: said for w in workers for s, said in w.sessions.items()}
+    found = journals(world)
     for session, said in sessions.items():
-        check_session(world, session, said)
+        check_session(world, session, said, found)
     with open(settings) as f:
         h.check(f.read() == text, "the settings changed")
     for folder, _, files in os.walk(world.home + "/.config/yare"):
