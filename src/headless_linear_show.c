@@ -301,6 +301,10 @@ show_small(struct linear *l, const struct event *ev)
                     ev->u.retry.attempt, ev->u.retry.max_attempts, ev->u.retry.err.text,
                     (ev->u.retry.delay_ms + 999) / 1000);
         break;
+    case EV_COMPACT:
+        if (ev->phase == PHASE_END && ev->u.compact.text)
+            linear_lines(l, "", str_from(ev->u.compact.text), 0);
+        break;
     case EV_MODE:
         if (ev->u.mode.mode != l->mode)
             linear_line(l, "permission mode: %s", perm_mode_shown(ev->u.mode.mode));

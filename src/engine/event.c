@@ -18,9 +18,9 @@ static const char *const kind_names[] = {
     [EV_CONTEXT] = "context",   [EV_TRANSITION] = "transition",
     [EV_TASK] = "task",         [EV_NOTICE] = "notice",
     [EV_ERROR] = "error",       [EV_RETRY] = "retry",
-    [EV_ANSWER] = "answer",     [EV_RESULT] = "result",
-    [EV_RAW] = "raw",           [EV_OFFER] = "offer",
-    [EV_CLOSED] = "closed",
+    [EV_COMPACT] = "compact",   [EV_ANSWER] = "answer",
+    [EV_RESULT] = "result",     [EV_RAW] = "raw",
+    [EV_OFFER] = "offer",       [EV_CLOSED] = "closed",
 };
 
 static const char *const tool_state_names[] = {

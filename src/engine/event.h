@@ -116,6 +116,7 @@ enum event_kind {
     EV_TASK,         /* background tasks and todos: task.json */
     EV_NOTICE,       /* notice: a line for the person */
     EV_ERROR,        /* error: something failed that the person must know */
+    EV_COMPACT,      /* phase; compact: a tier changes what the model is sent */
     EV_RETRY,        /* retry: an attempt failed, the next comes in delay_ms */
     EV_ANSWER,       /* answer to an OP_QUERY: seq, json */
     EV_RESULT,       /* result: a submit is over */
@@ -252,6 +253,12 @@ struct event {
             int64_t delay_ms;
             struct err err;
         } retry;
+        struct {
+            const char *tier; /* static: "snip" "micro" "collapse" "auto" "person" "reactive" */
+            int64_t before, after; /* tokens; START: after 0 */
+            char *text;            /* END: one line for the person; NULL */
+            bool failed;
+        } compact;
         struct {
             char *json;
         } answer;

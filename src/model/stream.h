@@ -31,6 +31,9 @@ struct model_request {
     /* message indexes whose last block carries a cache breakpoint; SIZE_MAX: none */
     size_t message_break[2];
     const char *effort; /* NULL: the model's default */
+    /* Further anthropic-beta values, comma separated, and the context_management object of the Messages API as JSON; NULL: none.
+     * Providers that know neither pass over them. */
+    const char *betas, *context_management;
     const char *session_id;
     const char *cwd; /* for the offline pilot */
 };
@@ -106,6 +109,9 @@ struct model_provider {
     /* NULL with err when nothing could be sent. */
     struct model_stream *(*start)(void *self, const struct model_request *req, struct err *err);
     void (*free)(void *self);
+    /* Tokens of a request by the server's own count, waiting at most timeout_ms; false with err. NULL: it cannot say. */
+    bool (*count)(void *self, const struct model_request *req, int timeout_ms, int64_t *ret_tokens,
+                  struct err *err);
     /* What its server says of itself (model/server.h), or NULL; model_provider_free frees it. */
     struct model_server *server;
 };

@@ -279,6 +279,14 @@ on_closed(struct view *v, struct event *e)
     v->closed = true;
 }
 
+/* What a tier did is a line of its own; that it began shows in the meters. */
+static void
+on_compact(struct view *v, struct event *e)
+{
+    if (!e->agent && e->phase == PHASE_END && e->u.compact.text)
+        view_item_add(v, ITEM_NOTICE, e->u.compact.text);
+}
+
 static void
 on_decided(struct view *v, struct event *e)
 {
@@ -291,7 +299,8 @@ static void (*const handlers[])(struct view *v, struct event *e) = {
     [EV_BLOCK] = on_block,     [EV_TOOL] = on_tool,     [EV_PERM_DECIDED] = on_decided,
     [EV_MODE] = on_mode,       [EV_USAGE] = on_usage,   [EV_CONTEXT] = on_context,
     [EV_TASK] = view_on_task,  [EV_NOTICE] = on_notice, [EV_ERROR] = on_error,
-    [EV_RETRY] = on_retry,     [EV_RESULT] = on_result, [EV_CLOSED] = on_closed,
+    [EV_COMPACT] = on_compact, [EV_RETRY] = on_retry,   [EV_RESULT] = on_result,
+    [EV_CLOSED] = on_closed,
 };
 
 void

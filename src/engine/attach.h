@@ -1,0 +1,32 @@
+#pragma once
+/*
+ * Attachments: what the model is told beside results and prompts, as text blocks at the end of the newest user message, hidden behind a
+ * fold for the person. A table of producers; each says whether it has news since it spoke last, how often it may speak and how
+ * much. The system prompt never changes for them. Engine thread.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct core;
+struct message_builder;
+
+#define ATTACH_TEXT_MAX 16000 /* bytes of one; ATTACH_ALL_MAX: of all in one message */
+#define ATTACH_ALL_MAX 48000
+
+struct attach_producer {
+    const char *name; /* "edited_text_file", "nested_memory", "todo_reminder" ... */
+    int every;        /* at most once in so many turns; 1: each turn */
+    /* Appends the text (without tags) when there is news; false: none. Remembers what it told. */
+    bool (*produce)(struct core *c, struct buf *out);
+};
+const struct attach_producer *attach_producers(size_t *ret_n);
+
+/* After results and before what was typed: adds each text as a <system-reminder> block. */
+void attach_all(struct core *c, struct message_builder *b);
+/* A tool touched a path: instructions that wait in its folder become due. */
+void attach_touched(struct core *c, const char *path);
+/* A new session, /clear, /compact: the producers begin anew. */
+void attach_reset(struct core *c);

@@ -1,0 +1,44 @@
+#pragma once
+/*
+ * E4 and E5: the conversation is replaced by a summary that the model writes, with what must survive word for word beside it.
+ * The journal keeps all of it ("compact_boundary"); the next request holds
+ *
+ *     memory files, read again   pins and facts, word for word   the summary, in its sections   the person's last messages, word
+ *     for word   the files read last, within a budget
+ *
+ * A summary never holds an older one as it was: the older one is part of what is summarised, and the new one is bounded. When the model
+ * cannot write it (too long, refused, down) older messages are left out of the question, then it is asked in parts, at last extracts
+ * (engine/extract.h) stand in: a compaction that a person asked for always ends in a smaller conversation or a clear reason.
+ * Engine thread; waits for the model as a turn does and attends to ops meanwhile.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct engine;
+struct cancel;
+
+enum compact_why { COMPACT_AUTO, COMPACT_PERSON, COMPACT_REACTIVE };
+
+struct compact_report {
+    bool done;
+    bool local;            /* extracts in place of a model's summary */
+    int64_t before, after; /* tokens */
+    struct err err;        /* not done: why; the conversation is as it was */
+};
+
+/* keep: what the person asked to keep, or NULL. Emits EV_COMPACT start and end and the context; notes the boundary. */
+void compact_run(struct engine *e, enum compact_why why, const char *keep, struct cancel *turn,
+                 struct compact_report *ret);
+
+/* Automatic compaction is due before the next request: over the limit that settings or the model give, the breaker closed, not yet
+ * done in this turn. */
+bool compact_is_due(const struct engine *e);
+
+/* Tokens from which it is due: autoCompactWindow (tokens) or compact.at (percent, 50..95, default 85) of the true window, never
+ * below; 0: never (switched off by autoCompactEnabled, or the window is unknown). */
+int64_t compact_limit(const struct engine *e);
+/* After so many failures in a row, or two runs in a row that freed less than a fifth, no automatic one until /compact or /clear. */
+#define COMPACT_FAILURES_MAX 3
+bool compact_breaker_open(const struct engine *e, const char **ret_why);

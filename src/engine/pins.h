@@ -1,0 +1,31 @@
+#pragma once
+/*
+ * What a person pinned: it stays word for word through every tier (struct tier_pin of engine/tiers.h). Kept in the journal
+ * ("pin" notes) and read back on resume. Engine thread.
+ *
+ *     /pin src/parse.c      a file: its content is given anew after a compaction
+ *     /pin the API must stay source compatible      a fact: these words
+ *     /pin last             the person's newest message
+ *     /pin                  what is pinned, numbered;  /pin remove N
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "engine/tiers.h"
+
+struct core;
+
+#define PINS_MAX 64
+#define PIN_FACT_MAX 4000 /* bytes */
+
+struct pins {
+    struct tier_pin list[PINS_MAX];
+    size_t n;
+};
+void pins_release(struct pins *p);
+bool pins_add(struct core *c, struct str what, struct err *err) MUST_CHECK;
+bool pins_remove(struct core *c, size_t number, struct err *err) MUST_CHECK; /* from 1 */
+void pins_read_note(struct pins *p, struct str record);                      /* on resume */
+void pins_say(const struct core *c, struct buf *out);

@@ -1,0 +1,46 @@
+#pragma once
+/*
+ * A model call beside the loop, with a prompt of its own and one text for an answer: the summary of a compaction, the line over
+ * a tool batch. It runs on a thread of its own; the engine's one wait is woken when it ended. Its tokens and money are counted
+ * under its purpose, like every request. It has no tools and never touches State.
+ *
+ *     struct side_call *s = side_start(c, &q, turn);
+ *     while (!side_done(s)) { waker_wait(...); loop_attend(...); }
+ *     side_take(c, s, &answer);       // adds its usage, frees s
+ *
+ * All of it on the engine thread.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cancel.h"
+#include "base/err.h"
+#include "model/stream.h"
+
+struct core;
+struct side_call;
+
+struct side_question {   /* borrowed for side_start, which keeps what it needs */
+    const char *purpose; /* of the ledger: "compact", "tool-summary"; static */
+    const char *model;   /* NULL: the session's */
+    struct str system;   /* the prompt, an asset */
+    /* What is sent: messages, and `ask` as the last user text. The request is made legal first. */
+    const struct message *const *messages;
+    size_t n_messages;
+    struct str ask;
+    int max_tokens, timeout_ms;
+    int retries; /* of a curable failure, with back-off */
+};
+struct side_answer {
+    bool ok;
+    char *text; /* yours; NULL when not ok */
+    enum stop_reason stop;
+    struct err err; /* not ok: why; err.kind "prompt_too_long" where the question is too large */
+    struct usage usage;
+};
+
+/* cancel: the submit's token, or the session's. */
+struct side_call *side_start(struct core *c, const struct side_question *q, struct cancel *cancel);
+bool side_done(const struct side_call *s);
+void side_drop(struct side_call *s); /* its answer is not wanted; it is freed once it ends */
+void side_take(struct core *c, struct side_call *s, struct side_answer *ret);
