@@ -17,6 +17,7 @@ struct perm_word {
     struct str text; /* decoded: quotes, escapes and expansions of known values applied */
     bool known;      /* false: the value cannot be known before running; text holds the source */
     bool glob;       /* holds an unquoted *, ? or [ that bash would expand; text is the pattern */
+    bool split;      /* not known and unquoted: may become any number of words */
 };
 
 enum perm_effect_kind {

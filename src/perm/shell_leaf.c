@@ -36,6 +36,7 @@ leaf_new(struct sh *sh, const struct command *c)
     *l = (struct perm_leaf){.argv = argv, .n_argv = c->n, .argv_known = true};
     for (size_t i = 0; i < c->n; i++) {
         argv[i] = c->argv[i].w;
+        argv[i].split = c->argv[i].split;
         l->argv_known = l->argv_known && argv[i].known;
     }
     l->name_known = c->n > 0 && argv[0].known && !argv[0].glob;

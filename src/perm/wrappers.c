@@ -486,6 +486,30 @@ run_shell(struct wrap *x)
         leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
 }
 
+/* "python3 -m pip install x" is "pip install x", for deny. */
+static void
+run_module(struct wrap *x)
+{
+    const struct command *c = x->c;
+    const struct word *name = x->o.value['m'];
+    if (!name)
+        return;
+    size_t from = 1;
+    while (from < c->n && name != &c->argv[from])
+        from++;
+    if (from < c->n) {
+        leaf_inner(x->sh, x->leaf, c, from, false);
+        return;
+    }
+    struct command in = *c; /* "-mpip": its value is no word of its own */
+    size_t k = inner_start(x);
+    in.argv = arena_alloc(x->sh->a, (c->n - k + 1) * sizeof *in.argv);
+    in.argv[0] = *name;
+    memcpy(in.argv + 1, c->argv + k, (c->n - k) * sizeof *in.argv);
+    in.n = c->n - k + 1;
+    leaf_inner(x->sh, x->leaf, &in, 0, false);
+}
+
 static void
 run_interpreter(struct wrap *x)
 {
@@ -503,6 +527,8 @@ run_interpreter(struct wrap *x)
     if (i < c->n && !code)
         effect_add(sh, x->leaf, EFFECT_EXEC, &c->argv[i]);
     program_guess_reads(sh, x->leaf, c, 1);
+    if (x->o.seen['m'])
+        run_module(x);
 }
 
 /* What tmux, screen, at and crontab are told to run, for deny: each operand may be a command line, and what is fed to them. */
