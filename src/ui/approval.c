@@ -83,6 +83,8 @@ show(struct approval *a, const struct ask *ask)
     a->shown = ask ? ask->id : 0;
     a->why = a->confirm_always = a->typing_reason = a->diff_open = a->editing = false;
     a->folded = true; /* until drawing has seen it whole */
+    memset(&a->seen, 0, sizeof a->seen);
+    a->chosen = false;
     a->note = NULL;
     a->scroll = a->max_scroll = 0;
     field_clear(&a->field);
@@ -227,8 +229,11 @@ key_edit(struct approval *a, const struct ask *ask, int key, struct str typed, i
 static struct op *
 key_confirm(struct approval *a, const struct ask *ask, int key)
 {
-    if (key == YK_ENTER && approval_can_always(a, ask))
-        return answer(a, PERM_ANSWER_ALWAYS, NULL, NULL);
+    if (key == YK_ENTER && approval_can_always(a, ask)) {
+        if (a->seen.rules)
+            return answer(a, PERM_ANSWER_ALWAYS, NULL, NULL);
+        a->note = "not yet: PgDn shows the rest of what would be saved";
+    }
     if (key == YK_ESC || keys_action_in(KEYS_APPROVAL, key, 0) == ACT_NO) {
         a->confirm_always = false;
         a->scroll = 0;
@@ -268,6 +273,7 @@ key_other(struct approval *a, const struct view *v, int dir)
         const struct ask *x = &v->asks[dir > 0 ? (at + k) % n : (at + n - k) % n];
         if (!is_answered(a, x->serial)) {
             show(a, x);
+            a->chosen = true;
             return;
         }
     }
@@ -279,9 +285,10 @@ key_always(struct approval *a, const struct ask *ask)
 {
     if (approval_can_always(a, ask)) {
         a->confirm_always = true;
+        a->seen.rules = false;
         a->scroll = 0;
     } else if (ask->ev->u.ask.n_rules > 0) {
-        a->note = "always is not offered: not all of it fits on the screen";
+        a->note = "always is not offered before all of it was seen: w and PgDn show it";
     } else {
         a->note = "always is not offered for this one";
     }
@@ -352,10 +359,17 @@ key_main(struct approval *a, const struct view *v, const struct ask *ask, int ke
     return NULL;
 }
 
+/* What is typed before the eye can have seen the request is meant for something else. */
 static bool
 is_guarded(const struct approval *a, int64_t now_ms)
 {
-    return !a->focused || now_ms - a->shown_since_ms < GUARD_MS;
+    return !a->focused || a->drawn != a->serial || now_ms - a->shown_since_ms < GUARD_MS;
+}
+
+static bool
+is_looking(const struct approval *a, enum key_action act)
+{
+    return a->focused && a->chosen && (act == ACT_ASK_NEXT || act == ACT_ASK_BACK);
 }
 
 /* A person may have given an answer a key with Ctrl or Alt. */
@@ -378,7 +392,8 @@ approval_action(struct approval *a, const struct view *v, enum key_action act, i
 {
     const struct ask *ask = approval_ask(a, v);
     *ret_op = NULL;
-    if (!ask || is_guarded(a, now_ms) || approval_typing(a) || a->confirm_always)
+    bool guarded = is_guarded(a, now_ms) && !is_looking(a, act);
+    if (!ask || guarded || approval_typing(a) || a->confirm_always)
         return false;
     a->note = NULL;
     return act_main(a, v, ask, act, ret_op);
@@ -399,7 +414,8 @@ approval_key(struct approval *a, const struct view *v, int key, struct str typed
     bool field = a->typing_reason || a->editing;
     if (!ask || ((key & (KM_CTRL | KM_ALT)) && !field && !is_own_key(key)))
         return NULL;
-    if (key != YK_ESC && is_guarded(a, now_ms)) {
+    bool looking = is_looking(a, keys_action_in(KEYS_APPROVAL, key, 0));
+    if (key != YK_ESC && is_guarded(a, now_ms) && !looking) {
         *ret_used = key < KEY_NAMED || key == YK_ENTER || key == YK_PASTE;
         return NULL;
     }

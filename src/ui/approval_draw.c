@@ -8,7 +8,6 @@
 #include "ui/fmt.h"
 #include "ui/keys.h"
 
-#define SHORT 6                      /* rows of a pane whose keys get no second row */
 #define ONLY_MAX ((size_t)8 << 10)   /* bytes of an input that is looked into */
 #define WHOLE_MAX ((size_t)64 << 10) /* bytes of a text shown in full by `w` */
 
@@ -20,8 +19,9 @@ struct sheet {
     int w, h;
     bool focus, ascii;
     int64_t now_ms;
-    struct lines top, scroll, foot;
+    struct lines odd, top, scroll, foot;
     struct buf words; /* of a search, for ask_text */
+    bool shortened;   /* even what scrolls is not all of it */
 };
 
 /* The short word for it holds all there is: the only argument. */
@@ -132,6 +132,25 @@ mode_row(struct sheet *s, struct lines *out)
                     false, s->ascii);
 }
 
+/* What is not what it seems, in at most so many rows. Returns how many. */
+static int
+put_odd(struct sheet *s, struct lines *out, int most)
+{
+    int all = (int)s->odd.n, n = all <= most ? all : most - 1;
+    for (int i = 0; i < n; i++) {
+        lines_begin(out, false);
+        lines_raw(out, ST_WARN, lines_text(&s->odd, (size_t)i));
+    }
+    if (all <= most || most < 1)
+        return n < 0 ? 0 : n;
+    lines_begin(out, false);
+    lines_addf(out, ST_WARN, "! %d%s of odd signs, w shows", all - n,
+               n         ? " more kinds"
+               : all > 1 ? " kinds"
+                         : " kind");
+    return most;
+}
+
 /* The request and its findings in `rows`: what asks comes first, the text gets what is left. */
 static void
 main_lines(struct sheet *s, int rows)
@@ -148,6 +167,8 @@ main_lines(struct sheet *s, int rows)
         rows -= (int)mode.n;
     else
         lines_clear(&mode);
+    int odd = put_odd(s, &s->top, rows > 3 ? rows * 2 / 5 : rows - 2);
+    rows -= odd;
     text_rows(&whole, text, str_from(prefix), s->w, 64, s->ascii);
     int need = (int)whole.n, diff = s->ask->ev->u.ask.diff && rows > 6 ? 3 : 0;
     bool hidden = fit_findings(&found, &s->ask->ev->u.ask.decision, text, rows - diff,
@@ -155,13 +176,15 @@ main_lines(struct sheet *s, int rows)
     int room = rows - diff - (int)found.n;
     bool cut = text_rows(&s->top, text, str_from(prefix), s->w, room < 1 ? 1 : room, s->ascii);
     append(&s->top, &mode);
-    rows += (int)mode.n;
+    rows += (int)mode.n + odd;
     append(&s->top, &found);
     sandbox_row(s, rows - diff);
     lines_release(&mode);
-    s->a->folded = hidden || cut || (int)s->top.n > rows;
     if (s->ask->ev->u.ask.diff)
         diffview_lines(&s->scroll, str_from(s->ask->ev->u.ask.diff), s->w, 2, 0);
+    s->a->seen.text |= !hidden && !cut && (int)s->top.n <= rows;
+    s->a->seen.diff |= (int)(s->top.n + s->scroll.n) <= rows;
+    s->a->folded = !s->a->seen.text || !s->a->seen.diff;
     lines_release(&whole);
     lines_release(&found);
 }
@@ -172,10 +195,9 @@ why_lines(struct sheet *s)
     const char *prefix;
     struct str text = ask_text(s, &prefix);
     struct lines *out = &s->scroll;
-    if (text.len > 2 * WHOLE_MAX)
-        text_rows(out, text, str_from(prefix), s->w, 2000, s->ascii);
-    else
-        text_rows(out, text, str_from(prefix), s->w, 1 << 20, s->ascii);
+    (void)put_odd(s, out, (int)s->odd.n);
+    int most = text.len > 2 * WHOLE_MAX ? 2000 : 1 << 20;
+    s->shortened = text_rows(out, text, str_from(prefix), s->w, most, s->ascii);
     chain_lines(out, &s->ask->ev->u.ask.decision, s->w, s->ascii);
     if (s->ask->ev->u.ask.diff) {
         lines_begin(out, false);
@@ -197,98 +219,6 @@ always_lines(struct sheet *s)
         wrapped(&s->scroll, ST_TEXT, "saved in", "", s->w, false, s->ascii);
         wrapped(&s->scroll, ST_TEXT, e->u.ask.rules_file, "  ", s->w, true, s->ascii);
     }
-}
-
-/* ---- foot ---- */
-
-static void
-key(struct flow *f, const char *k, const char *what, const char *between)
-{
-    if (f->text.len)
-        flow_add(f, ST_TEXT, str_from(between));
-    flow_add(f, ST_KEY, str_from(k));
-    if (!what)
-        return;
-    flow_add(f, ST_DIM, STR(" "));
-    flow_add(f, ST_TEXT, str_from(what));
-}
-
-/* What a key is called now; none where the person took it off. */
-static void
-own_key(struct flow *f, enum key_action act, const char *what, const char *between)
-{
-    const char *k = keys_of(act);
-    if (k)
-        key(f, keys_shown(k), what, between);
-}
-
-static void
-main_keys(const struct sheet *s, struct flow *f, const char *between, bool brief)
-{
-    own_key(f, ACT_ONCE, brief ? NULL : "once", between);
-    if (approval_can_always(s->a, s->ask))
-        own_key(f, ACT_ALWAYS, brief ? NULL : "always", between);
-    own_key(f, ACT_NO, brief ? NULL : "no", between);
-    own_key(f, ACT_WHY, brief ? NULL : s->a->why ? "less" : "why", between);
-    if (s->ask->ev->u.ask.diff)
-        own_key(f, ACT_DIFF, brief ? NULL : s->a->diff_open ? "less" : "diff", between);
-    if (approval_can_edit(s->ask))
-        own_key(f, ACT_EDIT, brief ? NULL : "edit", between);
-    size_t place;
-    if (approval_pending(s->a, s->v, &place) > 1) {
-        own_key(f, ACT_ASK_NEXT, NULL, between);
-        own_key(f, ACT_ASK_BACK, brief || s->w < 48 ? NULL : "others", " ");
-    }
-}
-
-static void
-keys_flow(const struct sheet *s, struct flow *f, const char *between, bool brief)
-{
-    if (!s->focus) {
-        own_key(f, ACT_PANE3, brief ? NULL : "to answer", between);
-    } else if (s->a->typing_reason) {
-        key(f, "Enter", brief ? NULL : "says no", between);
-        key(f, "Esc", brief ? NULL : "back", between);
-    } else if (s->a->editing) {
-        key(f, "Enter", brief ? NULL : "checks this", between);
-        if (keys_of(ACT_NEWLINE) && !brief && s->w >= 52)
-            own_key(f, ACT_NEWLINE, "new line", between);
-        key(f, "Esc", brief ? NULL : "back", between);
-    } else if (s->a->confirm_always) {
-        key(f, "Enter", brief ? NULL : "saves and allows", between);
-        key(f, "Esc", brief ? NULL : "back", between);
-    } else {
-        main_keys(s, f, between, brief);
-    }
-}
-
-static void
-foot_lines(struct sheet *s)
-{
-    struct flow f;
-    const struct event *e = s->ask->ev;
-    const char *note = s->a->note;
-    flow_init(&f);
-    if (note && s->h > 4) {
-        bool why = strstr(note, "always") && e->u.ask.n_rules == 0 && e->u.ask.rules_why;
-        flow_add(&f, ST_WARN, str_from(note));
-        if (why) {
-            flow_add(&f, ST_WARN, STR(": "));
-            flow_add(&f, ST_WARN, str_from(e->u.ask.rules_why));
-        }
-        flow_wrap(&f, &s->foot, &(struct indent){.width = s->w});
-    }
-    keys_flow(s, &f, "  ", false);
-    if (flow_width(&f) > s->w) {
-        flow_clear(&f);
-        keys_flow(s, &f, " ", false);
-    }
-    if (flow_width(&f) > s->w && s->h < SHORT) {
-        flow_clear(&f);
-        keys_flow(s, &f, " ", true);
-    }
-    flow_wrap(&f, &s->foot, &(struct indent){.width = s->w});
-    flow_release(&f);
 }
 
 /* ---- drawing ---- */
@@ -365,6 +295,8 @@ field_height(const struct sheet *s)
 static void
 make_body(struct sheet *s, int rows)
 {
+    lines_clear(&s->top);
+    lines_clear(&s->scroll);
     main_lines(s, rows);
     if (!s->a->editing && !s->a->confirm_always && !s->a->diff_open && !s->a->why)
         return;
@@ -413,51 +345,105 @@ draw_row_only(struct sheet *s, struct canvas *c, struct rect r)
     if (s->w < 1)
         return;
     s->a->folded = true;
+    memset(&s->a->seen, 0, sizeof s->a->seen);
     (void)text_rows(&s->top, text, str_from(prefix), s->w, 1, s->ascii);
     lines_draw(&s->top, 0, c, (struct rect){r.x + x, r.y, s->w, 1}, 0, 0);
+}
+
+/* What scrolls has been on the screen as far as it was gone through from its start, without a jump. */
+static void
+note_seen(struct sheet *s, int room)
+{
+    struct approval *a = s->a;
+    enum {
+        MAIN,
+        DIFF,
+        WHY,
+        RULES,
+        FIELD
+    } view = a->editing          ? FIELD
+             : a->confirm_always ? RULES
+             : a->diff_open      ? DIFF
+             : a->why            ? WHY
+                                 : MAIN;
+    if (a->seen.view != (int)view || a->seen.w != s->w)
+        a->seen.to = 0;
+    a->seen.view = (int)view;
+    a->seen.w = s->w;
+    if (!s->focus || view == FIELD)
+        return;
+    bool covered = a->scroll < a->max_scroll && room > 1; /* the last row, by draw_more */
+    int end = a->scroll + room - covered;
+    if (a->scroll <= a->seen.to && end > a->seen.to)
+        a->seen.to = end;
+    bool all = a->seen.to >= (int)s->scroll.n && !s->shortened;
+    a->seen.rules |= all && view == RULES;
+    a->seen.diff |= all && view != RULES;
+    a->seen.text |= all && view == WHY;
+}
+
+struct split {
+    int head, field, foot, rows,
+        top; /* rows of the head, a field, the foot; of the body, and those of it that stay */
+};
+
+static struct split
+lay_out(struct sheet *s)
+{
+    struct split p = {.head = s->h >= 4};
+    s->a->folded = false; /* the longest foot first: making it again below never needs more rows */
+    approval_foot(&s->foot, s->a, s->v, s->w, s->h);
+    p.foot = (int)s->foot.n < s->h - p.head ? (int)s->foot.n : s->h - p.head;
+    p.field = field_height(s);
+    if (p.field && s->h == 1) /* what is typed comes before the keys */
+        p.foot = 0;
+    p.rows = s->h - p.head - p.foot;
+    int most = s->a->editing ? p.rows : p.rows > 3 ? p.rows / 2 : 1;
+    p.field = p.field > most ? most : p.field;
+    p.rows -= p.field;
+    make_body(s, p.rows);
+    if (s->a->folded) {
+        lines_clear(&s->foot);
+        approval_foot(&s->foot, s->a, s->v, s->w, s->h);
+        int spare = p.foot - (int)s->foot.n;
+        if (spare > 0) { /* without "always" there is a row more */
+            p.foot -= spare;
+            p.rows += spare;
+            make_body(s, p.rows);
+            s->a->folded = true;
+        }
+    }
+    p.top = (int)s->top.n < p.rows ? (int)s->top.n : p.rows;
+    return p;
 }
 
 static void
 draw_sheet(struct sheet *s, struct canvas *c, struct rect r)
 {
-    int head = s->h >= 4;
-    s->a->folded = false; /* the longest foot first: making it again below never needs more rows */
-    foot_lines(s);
-    int foot = (int)s->foot.n < s->h - head ? (int)s->foot.n : s->h - head;
-    int field = field_height(s);
-    if (field && s->h == 1) /* what is typed comes before the keys */
-        foot = 0;
-    int rows = s->h - head - foot;
-    int most = s->a->editing ? rows : rows > 3 ? rows / 2 : 1;
-    field = field > most ? most : field;
-    rows -= field;
-    make_body(s, rows);
-    if (s->a->folded) {
-        lines_clear(&s->foot);
-        foot_lines(s);
-        int spare = foot - (int)s->foot.n;
-        if (spare > 0) { /* without "always" there is a row more */
-            foot -= spare;
-            rows += spare;
-            lines_clear(&s->top);
-            lines_clear(&s->scroll);
-            make_body(s, rows);
-            s->a->folded = true;
-        }
-    }
-    int top = (int)s->top.n < rows ? (int)s->top.n : rows, room = rows - top;
+    struct split p = lay_out(s);
+    int room = p.rows - p.top;
     s->a->max_scroll = (int)s->scroll.n > room ? (int)s->scroll.n - room : 0;
     s->a->page = room;
     if (s->a->scroll > s->a->max_scroll)
         s->a->scroll = s->a->max_scroll;
-    if (head)
+    bool was_folded = s->a->folded;
+    note_seen(s, room);
+    s->a->folded &= !s->a->seen.text || !s->a->seen.diff;
+    if (was_folded &&
+        !s->a->folded) { /* the last of it came into view just now: "always" has to be among the keys */
+        lines_clear(&s->foot);
+        p = lay_out(s);
+        room = p.rows - p.top;
+    }
+    if (p.head)
         draw_head(s, c, r);
-    draw_lines(&s->top, c, r, head, 0, top);
-    draw_lines(&s->scroll, c, r, head + top, s->a->scroll, room);
-    draw_more(s, c, r, head + rows - 1, room);
-    if (field > 0)
-        draw_field(s, c, (struct rect){r.x, r.y + head + (s->a->editing ? 0 : rows), r.w, field});
-    draw_lines(&s->foot, c, r, s->h - foot, 0, foot);
+    draw_lines(&s->top, c, r, p.head, 0, p.top);
+    draw_lines(&s->scroll, c, r, p.head + p.top, s->a->scroll, room);
+    draw_more(s, c, r, p.head + p.rows - 1, room);
+    if (p.field > 0)
+        draw_field(s, c,
+                   (struct rect){r.x, r.y + p.head + (s->a->editing ? 0 : p.rows), r.w, p.field});
+    draw_lines(&s->foot, c, r, s->h - p.foot, 0, p.foot);
 }
 
 void
@@ -473,9 +459,11 @@ approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct
                       .ascii = ascii,
                       .now_ms = now_ms};
     /* who types into the prompt while the focus moves here must not answer by that */
-    if (focus && !a->focused)
+    if (focus && (!a->focused || a->drawn != a->serial))
         a->shown_since_ms = now_ms;
     a->focused = focus;
+    if (focus)
+        a->drawn = a->serial;
     if (r.w < 1 || r.h < 1)
         return;
     if (!s.ask) {
@@ -483,14 +471,19 @@ approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct
                     v->n_asks ? STR("answered, the engine has it") : STR("nothing waits"));
         return;
     }
+    const char *prefix;
+    lines_init(&s.odd);
     lines_init(&s.top);
     lines_init(&s.scroll);
     lines_init(&s.foot);
     buf_init(&s.words, BUF_MAX);
+    odd_lines(&s.odd, ask_text(&s, &prefix), false, s.w, ascii);
+    odd_lines(&s.odd, str_from(s.ask->ev->u.ask.diff), true, s.w, ascii);
     if (r.h == 1 && !a->typing_reason && !a->editing && !a->confirm_always)
         draw_row_only(&s, c, r);
     else
         draw_sheet(&s, c, r);
+    lines_release(&s.odd);
     lines_release(&s.top);
     lines_release(&s.scroll);
     lines_release(&s.foot);

@@ -9,8 +9,14 @@
 #define SHOWN_MAX ((size_t)64 << 10) /* bytes of one text that are laid out at each end */
 #define BAR(ascii) ((ascii) ? STR("| ") : STR("│ "))
 #define HANG 7 /* columns before a part: "  ask  " */
-#define LAYERS                                                                                     \
-    "L1 tool, L2 shell, L3 wrappers, L4 environment, L5 paths, L6 judge in auto mode, L8 sandbox"
+
+/* What the layers of the chain look at (docs/permissions.md), in a word; others say it themselves. */
+static const struct {
+    const char *id, *named;
+} layers[] = {
+    {"L1", "L1 tool"},  {"L2", "L2 shell"}, {"L3", "L3 wrappers"}, {"L4", "L4 environment"},
+    {"L5", "L5 paths"}, {"L6", "L6 judge"}, {"L7", "L7 record"},   {"L8", "L8 sandbox"},
+};
 
 static const char *const lifts[] = {
     [LIFT_NONE] = "",
@@ -19,32 +25,6 @@ static const char *const lifts[] = {
 };
 
 /* ---- text ---- */
-
-/* Zero-width joiners, variation selectors, combining marks: they change what a word is without a column of their own. */
-static bool
-is_hidden(int32_t cp)
-{
-    return cp >= 0x80 && (text_is_unsafe_cp(cp) || text_cp_width(cp) == 0);
-}
-
-void
-strict_visible(struct buf *out, struct str s, bool ascii)
-{
-    struct buf b;
-    int32_t cp;
-    buf_init(&b, BUF_MAX);
-    for (size_t i = 0, n; i < s.len; i += n) {
-        n = text_decode(s, i, &cp);
-        if (is_hidden(cp) || (ascii && cp >= 0x80))
-            buf_addf(&b, "<U+%04X>", (unsigned)cp);
-        else if (cp == '\r')
-            buf_adds(&b, "^M");
-        else
-            text_visible(&b, str_sub(s, i, n));
-    }
-    visible_add(out, buf_str(&b)); /* only tabs are left to do */
-    buf_release(&b);
-}
 
 static void
 add_strict(struct flow *f, enum style st, struct str s, bool ascii)
@@ -233,20 +213,29 @@ verdict_style(enum verdict v)
                                 : ST_DIM;
 }
 
-/* "L5 path inside project", "rule Bash(rm:*)  asked for by a rule" */
+static struct str
+layer_named(const char *id)
+{
+    for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+        if (strcmp(layers[i].id, id) == 0)
+            return str_from(layers[i].named);
+    return str_from(id);
+}
+
+/* "L5 paths: outside the project", "rule Bash(rm:*)  asked for by a rule" */
 static void
 add_reason(struct flow *f, const struct finding *x, bool ascii)
 {
     if (x->rule && strcmp(x->layer, "rules") == 0)
         flow_add(f, ST_DIM, STR("rule"));
     else
-        add_strict(f, ST_DIM, str_from(x->layer), ascii);
+        add_strict(f, ST_DIM, layer_named(x->layer), ascii);
     if (x->rule) {
         flow_add(f, ST_TEXT, STR(" "));
         add_strict(f, ST_TEXT, str_from(x->rule), ascii);
     }
     if (x->reason) {
-        flow_add(f, ST_TEXT, x->rule ? STR("  ") : STR(" "));
+        flow_add(f, ST_TEXT, x->rule ? STR("  ") : STR(": "));
         add_strict(f, ST_TEXT, str_from(x->reason), ascii);
     }
 }
@@ -440,7 +429,7 @@ chain_finding(struct lines *out, const struct finding *x, int width, bool ascii)
     flow_init(&f);
     flow_add(&f, verdict_style(x->verdict), verdict_word(x->verdict));
     flow_add(&f, ST_TEXT, str_sub(STR("     "), 0, 5 - verdict_word(x->verdict).len));
-    flow_add(&f, ST_BOLD, str_from(x->layer));
+    add_strict(&f, ST_BOLD, layer_named(x->layer), ascii);
     flow_add(&f, ST_TEXT, STR("  "));
     add_strict(&f, ST_TEXT, str_from(x->reason), ascii);
     flow_wrap(&f, out, &(struct indent){.width = width, .rest = STR("     ")});
@@ -493,8 +482,6 @@ chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
         lines_begin(out, false);
     lines_begin(out, false);
     lines_addf(out, ST_DIM, "verdict %s%s", verdict_name(d->verdict), lifts[d->liftable_by]);
-    flow_add(&f, ST_DIM, STR(LAYERS));
-    flow_wrap(&f, out, &(struct indent){.width = width});
     flow_release(&f);
     free(parts);
 }

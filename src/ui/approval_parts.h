@@ -10,9 +10,13 @@
 #include "base/verdict.h"
 #include "ui/lines.h"
 
-/* Appends s with everything that could hide or reorder text made visible; newlines and tabs as blanks stay. ascii: and
- * everything that this terminal would show as a question mark. */
+/* Appends s with everything that could hide, reorder or pass for other text as its code (<U+0430>, ^M, ^I); newlines stay, and
+ * tabs that indent a line as blanks. ascii: and everything that this terminal would show as a question mark. */
 void strict_visible(struct buf *out, struct str s, bool ascii);
+
+/* What of that there is in a text, a line for each kind: "! looks like others: U+0430". `file`: it is the content of a file, where
+ * tabs and carriage returns mean no harm. */
+void odd_lines(struct lines *out, struct str s, bool file, int width, bool ascii);
 
 /* The lines of a long text, at most `rows` (1 or more): its first and last ones, and how much lies between. True: it was cut.
  * `prefix` ("$ ") stands before the first. */

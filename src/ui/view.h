@@ -168,10 +168,16 @@ struct approval {
     uint64_t shown;          /* ask id; never changes under the person */
     uint64_t serial;         /* of the ask that is shown; 0: none */
     int64_t taken_ms;        /* when the request took the pane */
-    int64_t shown_since_ms;  /* keys within 300 ms of this are ignored: since it is shown in a pane that has the focus */
+    int64_t shown_since_ms;  /* keys within 300 ms of this are ignored: since it is on the screen in a pane that has the focus */
     bool focused;            /* it was drawn with the focus */
     bool why, confirm_always, typing_reason, diff_open, editing;
-    bool folded;             /* set by drawing: something of it was not on the screen, "always" is not offered */
+    bool folded;             /* set by drawing: something of it was never on the screen, "always" is not offered */
+    struct {                 /* what of it was on the screen, also set by drawing */
+        bool text, diff, rules; /* all of it */
+        int view, w, to;     /* of what scrolls now: its kind and width, and how many rows from its start on were seen */
+    } seen;
+    uint64_t drawn;          /* serial that was last drawn with the focus: no key answers another */
+    bool chosen;             /* the person went to this one: they can go on looking at once */
     struct field field;      /* the reason, or the command being edited */
     const char *note;        /* why the last key did nothing; static */
     int scroll, max_scroll;

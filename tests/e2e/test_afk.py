@@ -234,7 +234,7 @@ def the_person_is_asked_with_the_reason():
         s.wait_for(r"auto \(AFK\)")
         s.say("make it")
         s.wait_for("y once")
-        s.wait_for("L6 the classifier wants a")
+        s.wait_for("L6 judge")
         s.answer("y")
         s.wait_for("Over.")
         check(w.exists("one"), "it did not run")

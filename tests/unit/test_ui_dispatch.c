@@ -330,6 +330,34 @@ a_paste_too_large_for_a_field_is_refused_in_sight(void **state)
     buf_release(&b);
 }
 
+/* Keys and events of one poll: nothing of what was typed is an answer to what was not on the screen yet. */
+static void
+a_key_of_the_same_poll_answers_no_new_request(void **state)
+{
+    (void)state;
+    static const char other[] = "{\"event\":\"perm_ask\",\"id\":8,\"tool_use_id\":\"t8\",\"tool\":"
+                                "\"Bash\",\"command\":\"rm -rf x\","
+                                "\"input\":\"{\\\"command\\\":\\\"rm -rf x\\\"}\",\"rules\":[]}";
+    ask(NULL);
+    take("{\"event\":\"perm_decided\",\"ask_id\":7,\"tool_use_id\":\"t7\",\"tool\":\"Bash\","
+         "\"who\":\"person\",\"allowed\":false}");
+    take(other);
+    for (int i = 0; i < 4; i++) {
+        app_key(&a, 'y', STR(""), clock_mono_ms());
+        app_tick(&a, clock_mono_ms()); /* the request has the pane, nothing is drawn */
+    }
+    later(299);
+    app_key(&a, 'y', STR(""), clock_mono_ms());
+    assert_null(engine.told);
+    assert_int_equal(a.view.n_asks, 1);
+    assert_false(a.approval.typing_reason);
+    later(5000);
+    app_key(&a, 'y', STR(""), clock_mono_ms());
+    later(5000); /* where the pane took the focus by itself the key waits for what follows */
+    assert_int_equal(told(), OP_PERM_ANSWER);
+    assert_int_equal(engine.told->perm.ask_id, 8);
+}
+
 int
 main(void)
 {
@@ -351,6 +379,7 @@ main(void)
         cmocka_unit_test_setup_teardown(the_wheel_scrolls_what_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_field_holds_text_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_paste_too_large_for_a_field_is_refused_in_sight, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_key_of_the_same_poll_answers_no_new_request, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
