@@ -38,9 +38,9 @@ setup_choose_mode(struct setup *s, struct engine_config *cfg, struct err *err)
             config_origin(s->config, "permissions.defaultMode", !s->trusted);
         if (from)
             cfg->mode_scope = (int)from->scope;
-        /* A project may not put the person into AFK mode. */
+        /* A project may not put the person into AFK mode, nor take the prompts away. */
         if (name && from && (from->scope == SCOPE_PROJECT || from->scope == SCOPE_LOCAL) &&
-            strcmp(name, "auto") == 0)
+            (strcmp(name, "auto") == 0 || strcmp(name, "bypassPermissions") == 0))
             name = NULL;
     }
     if (name && !perm_mode_parse(name, &cfg->mode))

@@ -47,6 +47,17 @@ struct config *config_load(const struct config_paths *paths);
 struct config *config_reload(const struct config_paths *paths, const struct config *last);
 void config_free(struct config *c); /* NULL is fine */
 
+/* What a project's own files may say by a key. */
+enum config_reach {
+    CONFIG_TRUSTED, /* once the folder is trusted: it gives something, or changes what happens */
+    CONFIG_NARROWS, /* always, for it only takes something away (a flag: its tighter value alone) */
+    CONFIG_PERSON,  /* never: it is the person's, or the administrator's. No call here answers it from those files */
+};
+/* Of a key, or of the known one that it lies below. */
+enum config_reach config_reach(const char *path);
+/* The keys that are known, one after the other; NULL past the last. */
+const char *config_known_key(size_t i);
+
 /* Paths are keys joined by dots. Scalars: the highest scope that has the value with that type wins. only_trusted leaves
  * out the project and local scope. */
 const char *config_str(const struct config *c, const char *path, bool only_trusted,
@@ -58,9 +69,11 @@ bool config_bool(const struct config *c, const char *path, bool only_trusted, bo
  * returns how many there are. */
 size_t config_list(const struct config *c, const char *path, bool only_trusted,
                    struct config_item *ret, size_t n);
-/* The source that config_str would answer from, or NULL. */
+/* The source that config_str would answer from, or NULL; the other: that config_bool would. */
 const struct config_source *config_origin(const struct config *c, const char *path,
                                           bool only_trusted);
+const struct config_source *config_bool_origin(const struct config *c, const char *path,
+                                               bool only_trusted);
 /* The line on which the value at `path` stands in that source; 0: unknown. from may be NULL. */
 int config_line(const struct config *c, const struct config_source *from, const char *path);
 size_t config_problems(const struct config *c, const struct config_problem **ret);

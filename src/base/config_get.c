@@ -5,11 +5,13 @@
 #include "base/config_impl.h"
 #include "base/str_set.h"
 
+/* reach: config_reach of the path. */
 static bool
-counts(const struct config *c, size_t i, bool only_trusted)
+counts(const struct config *c, size_t i, bool only_trusted, enum config_reach reach)
 {
     enum scope scope = c->sources[i].scope;
-    return !only_trusted || (scope != SCOPE_PROJECT && scope != SCOPE_LOCAL);
+    return (!only_trusted && reach != CONFIG_PERSON) ||
+           (scope != SCOPE_PROJECT && scope != SCOPE_LOCAL);
 }
 
 /* The highest source whose value at `path` passes the test. */
@@ -17,8 +19,10 @@ static const struct cJSON *
 highest(const struct config *c, const char *path, bool only_trusted,
         bool (*is)(const struct cJSON *), size_t *ret_source)
 {
+    enum config_reach reach = config_reach(path);
     for (size_t i = 0; i < c->n; i++) {
-        const struct cJSON *v = counts(c, i, only_trusted) ? json_at(c->files[i].tree, path) : NULL;
+        bool asked = counts(c, i, only_trusted, reach);
+        const struct cJSON *v = asked ? json_at(c->files[i].tree, path) : NULL;
         if (v && is(v)) {
             *ret_source = i;
             return v;
@@ -40,6 +44,13 @@ config_origin(const struct config *c, const char *path, bool only_trusted)
 {
     size_t i;
     return highest(c, path, only_trusted, json_is_str, &i) ? &c->sources[i] : NULL;
+}
+
+const struct config_source *
+config_bool_origin(const struct config *c, const char *path, bool only_trusted)
+{
+    size_t i;
+    return highest(c, path, only_trusted, json_is_bool, &i) ? &c->sources[i] : NULL;
 }
 
 int
@@ -77,7 +88,8 @@ config_bool(const struct config *c, const char *path, bool only_trusted, bool fa
 const struct cJSON *
 config_value(const struct config *c, size_t i, const char *path)
 {
-    return i < c->n ? json_at(c->files[i].tree, path) : NULL;
+    bool asked = i < c->n && counts(c, i, false, config_reach(path));
+    return asked ? json_at(c->files[i].tree, path) : NULL;
 }
 
 struct str
@@ -99,9 +111,10 @@ config_list(const struct config *c, const char *path, bool only_trusted, struct 
             size_t n)
 {
     struct str_set seen = {0};
+    enum config_reach reach = config_reach(path);
     for (size_t i = 0; i < c->n; i++) {
         const struct cJSON *list = json_at(c->files[i].tree, path);
-        if (!list || !json_is_array(list) || !counts(c, i, only_trusted))
+        if (!list || !json_is_array(list) || !counts(c, i, only_trusted, reach))
             continue;
         struct config_lines lines = config_lines_of(buf_str(&c->files[i].text), path);
         for (const struct cJSON *e = json_first(list); e; e = json_next(e)) {

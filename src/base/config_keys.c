@@ -19,127 +19,128 @@ enum kind {
 static const struct key {
     const char *path;
     int kinds;
+    enum config_reach reach;
 } keys[] = {
-    {"$schema", ANY},
-    {"permissions", OBJECT},
-    {"permissions.allow", LIST},
-    {"permissions.ask", LIST},
-    {"permissions.deny", LIST},
-    {"permissions.additionalDirectories", LIST},
-    {"permissions.defaultMode", STR_},
-    {"permissions.disableBypassPermissionsMode", STR_},
-    {"disableAutoMode", STR_ | BOOL_},
-    {"autoMode", OBJECT},
-    {"autoMode.environment", LIST},
-    {"autoMode.allow", LIST},
-    {"autoMode.soft_deny", LIST},
-    {"autoMode.hard_deny", LIST},
-    {"autoMode.classifyAllShell", BOOL_},
-    {"useAutoModeDuringPlan", BOOL_},
-    {"model", STR_},
-    {"fallbackModel", STR_ | LIST},
-    {"availableModels", LIST},
-    {"effortLevel", STR_},
-    {"alwaysThinkingEnabled", BOOL_},
-    {"language", STR_},
-    {"outputStyle", STR_},
-    {"agent", STR_},
-    {"env", OBJECT},
-    {"apiKeyHelper", STR_},
-    {"otelHeadersHelper", STR_},
-    {"awsAuthRefresh", STR_},
-    {"forceLoginMethod", STR_},
-    {"hooks", OBJECT},
-    {"disableAllHooks", BOOL_},
-    {"allowManagedHooksOnly", BOOL_},
-    {"allowedHttpHookUrls", LIST},
-    {"httpHookAllowedEnvVars", LIST},
-    {"statusLine", OBJECT},
-    {"subagentStatusLine", OBJECT},
-    {"fileSuggestion", OBJECT},
-    {"theme", STR_},
-    {"notify", STR_},
-    {"tui", ANY},
-    {"viewMode", STR_},
-    {"verbose", BOOL_},
-    {"editorMode", STR_},
-    {"vimInsertModeRemaps", ANY},
-    {"keybindingFlavor", STR_},
-    {"axScreenReader", BOOL_},
-    {"prefersReducedMotion", BOOL_},
-    {"preferredNotifChannel", STR_},
-    {"terminalProgressBarEnabled", BOOL_},
-    {"companyAnnouncements", LIST},
-    {"askUserQuestionTimeout", INT_},
-    {"sandbox", OBJECT},
-    {"sandbox.enabled", BOOL_},
-    {"sandbox.autoAllowBashIfSandboxed", BOOL_},
-    {"sandbox.excludedCommands", LIST},
-    {"sandbox.allowUnsandboxedCommands", BOOL_},
-    {"sandbox.failIfUnavailable", BOOL_},
-    {"sandbox.filesystem", OBJECT},
-    {"sandbox.filesystem.allowWrite", LIST},
-    {"sandbox.filesystem.denyWrite", LIST},
-    {"sandbox.filesystem.denyRead", LIST},
-    {"sandbox.filesystem.allowRead", LIST},
-    {"sandbox.limits", OBJECT},
-    {"sandbox.limits.memoryMB", INT_},
-    {"sandbox.limits.fileMB", INT_},
-    {"sandbox.limits.processes", INT_},
-    {"sandbox.limits.cpuSeconds", INT_},
-    {"sandbox.network", OBJECT},
-    {"sandbox.network.allowedDomains", LIST},
-    {"sandbox.network.deniedDomains", LIST},
-    {"enabledPlugins", OBJECT},
-    {"extraKnownMarketplaces", OBJECT},
-    {"strictKnownMarketplaces", ANY},
-    {"skillOverrides", OBJECT},
-    {"disableSkillShellExecution", BOOL_},
-    {"enableAllProjectMcpServers", BOOL_},
-    {"enabledMcpjsonServers", LIST},
-    {"disabledMcpjsonServers", LIST},
-    {"allowedMcpServers", ARRAY},
-    {"deniedMcpServers", ARRAY},
-    {"mcpServers", OBJECT},
-    {"autoCompactEnabled", BOOL_},
-    {"autoCompactWindow", INT_},
-    {"contextWindow", INT_},
-    {"autoMemoryEnabled", BOOL_},
-    {"autoMemoryDirectory", STR_},
-    {"claudeMdExcludes", LIST},
-    {"cleanupPeriodDays", INT_},
-    {"fileCheckpointingEnabled", BOOL_},
-    {"plansDirectory", STR_},
-    {"respectGitignore", BOOL_},
-    {"worktree", OBJECT},
-    {"attribution", OBJECT},
-    {"includeCoAuthoredBy", BOOL_},
-    {"includeGitInstructions", BOOL_},
-    {"defaultShell", STR_},
-    {"respondToBashCommands", BOOL_},
+    {"$schema", ANY, CONFIG_NARROWS},
+    {"permissions", OBJECT, CONFIG_TRUSTED},
+    {"permissions.allow", LIST, CONFIG_TRUSTED},
+    {"permissions.ask", LIST, CONFIG_NARROWS},
+    {"permissions.deny", LIST, CONFIG_NARROWS},
+    {"permissions.additionalDirectories", LIST, CONFIG_TRUSTED},
+    {"permissions.defaultMode", STR_, CONFIG_TRUSTED},
+    {"permissions.disableBypassPermissionsMode", STR_, CONFIG_NARROWS},
+    {"disableAutoMode", STR_ | BOOL_, CONFIG_NARROWS},
+    {"autoMode", OBJECT, CONFIG_PERSON},
+    {"autoMode.environment", LIST, CONFIG_PERSON},
+    {"autoMode.allow", LIST, CONFIG_PERSON},
+    {"autoMode.soft_deny", LIST, CONFIG_PERSON},
+    {"autoMode.hard_deny", LIST, CONFIG_PERSON},
+    {"autoMode.classifyAllShell", BOOL_, CONFIG_PERSON},
+    {"useAutoModeDuringPlan", BOOL_, CONFIG_PERSON},
+    {"model", STR_, CONFIG_TRUSTED},
+    {"fallbackModel", STR_ | LIST, CONFIG_TRUSTED},
+    {"availableModels", LIST, CONFIG_TRUSTED},
+    {"effortLevel", STR_, CONFIG_TRUSTED},
+    {"alwaysThinkingEnabled", BOOL_, CONFIG_TRUSTED},
+    {"language", STR_, CONFIG_TRUSTED},
+    {"outputStyle", STR_, CONFIG_TRUSTED},
+    {"agent", STR_, CONFIG_TRUSTED},
+    {"env", OBJECT, CONFIG_TRUSTED},
+    {"apiKeyHelper", STR_, CONFIG_TRUSTED},
+    {"otelHeadersHelper", STR_, CONFIG_TRUSTED},
+    {"awsAuthRefresh", STR_, CONFIG_TRUSTED},
+    {"forceLoginMethod", STR_, CONFIG_PERSON},
+    {"hooks", OBJECT, CONFIG_TRUSTED},
+    {"disableAllHooks", BOOL_, CONFIG_TRUSTED},
+    {"allowManagedHooksOnly", BOOL_, CONFIG_PERSON},
+    {"allowedHttpHookUrls", LIST, CONFIG_PERSON},
+    {"httpHookAllowedEnvVars", LIST, CONFIG_PERSON},
+    {"statusLine", OBJECT, CONFIG_TRUSTED},
+    {"subagentStatusLine", OBJECT, CONFIG_TRUSTED},
+    {"fileSuggestion", OBJECT, CONFIG_TRUSTED},
+    {"theme", STR_, CONFIG_TRUSTED},
+    {"notify", STR_, CONFIG_TRUSTED},
+    {"tui", ANY, CONFIG_TRUSTED},
+    {"viewMode", STR_, CONFIG_TRUSTED},
+    {"verbose", BOOL_, CONFIG_TRUSTED},
+    {"editorMode", STR_, CONFIG_TRUSTED},
+    {"vimInsertModeRemaps", ANY, CONFIG_TRUSTED},
+    {"keybindingFlavor", STR_, CONFIG_TRUSTED},
+    {"axScreenReader", BOOL_, CONFIG_TRUSTED},
+    {"prefersReducedMotion", BOOL_, CONFIG_TRUSTED},
+    {"preferredNotifChannel", STR_, CONFIG_TRUSTED},
+    {"terminalProgressBarEnabled", BOOL_, CONFIG_TRUSTED},
+    {"companyAnnouncements", LIST, CONFIG_PERSON},
+    {"askUserQuestionTimeout", INT_, CONFIG_TRUSTED},
+    {"sandbox", OBJECT, CONFIG_TRUSTED},
+    {"sandbox.enabled", BOOL_, CONFIG_NARROWS},
+    {"sandbox.autoAllowBashIfSandboxed", BOOL_, CONFIG_TRUSTED},
+    {"sandbox.excludedCommands", LIST, CONFIG_TRUSTED},
+    {"sandbox.allowUnsandboxedCommands", BOOL_, CONFIG_TRUSTED},
+    {"sandbox.failIfUnavailable", BOOL_, CONFIG_NARROWS},
+    {"sandbox.filesystem", OBJECT, CONFIG_TRUSTED},
+    {"sandbox.filesystem.allowWrite", LIST, CONFIG_TRUSTED},
+    {"sandbox.filesystem.denyWrite", LIST, CONFIG_NARROWS},
+    {"sandbox.filesystem.denyRead", LIST, CONFIG_NARROWS},
+    {"sandbox.filesystem.allowRead", LIST, CONFIG_TRUSTED},
+    {"sandbox.limits", OBJECT, CONFIG_TRUSTED},
+    {"sandbox.limits.memoryMB", INT_, CONFIG_TRUSTED},
+    {"sandbox.limits.fileMB", INT_, CONFIG_TRUSTED},
+    {"sandbox.limits.processes", INT_, CONFIG_TRUSTED},
+    {"sandbox.limits.cpuSeconds", INT_, CONFIG_TRUSTED},
+    {"sandbox.network", OBJECT, CONFIG_TRUSTED},
+    {"sandbox.network.allowedDomains", LIST, CONFIG_TRUSTED},
+    {"sandbox.network.deniedDomains", LIST, CONFIG_NARROWS},
+    {"enabledPlugins", OBJECT, CONFIG_TRUSTED},
+    {"extraKnownMarketplaces", OBJECT, CONFIG_TRUSTED},
+    {"strictKnownMarketplaces", ANY, CONFIG_PERSON},
+    {"skillOverrides", OBJECT, CONFIG_TRUSTED},
+    {"disableSkillShellExecution", BOOL_, CONFIG_TRUSTED},
+    {"enableAllProjectMcpServers", BOOL_, CONFIG_TRUSTED},
+    {"enabledMcpjsonServers", LIST, CONFIG_TRUSTED},
+    {"disabledMcpjsonServers", LIST, CONFIG_NARROWS},
+    {"allowedMcpServers", ARRAY, CONFIG_PERSON},
+    {"deniedMcpServers", ARRAY, CONFIG_NARROWS},
+    {"mcpServers", OBJECT, CONFIG_TRUSTED},
+    {"autoCompactEnabled", BOOL_, CONFIG_TRUSTED},
+    {"autoCompactWindow", INT_, CONFIG_TRUSTED},
+    {"contextWindow", INT_, CONFIG_TRUSTED},
+    {"autoMemoryEnabled", BOOL_, CONFIG_TRUSTED},
+    {"autoMemoryDirectory", STR_, CONFIG_TRUSTED},
+    {"claudeMdExcludes", LIST, CONFIG_TRUSTED},
+    {"cleanupPeriodDays", INT_, CONFIG_TRUSTED},
+    {"fileCheckpointingEnabled", BOOL_, CONFIG_TRUSTED},
+    {"plansDirectory", STR_, CONFIG_TRUSTED},
+    {"respectGitignore", BOOL_, CONFIG_TRUSTED},
+    {"worktree", OBJECT, CONFIG_TRUSTED},
+    {"attribution", OBJECT, CONFIG_TRUSTED},
+    {"includeCoAuthoredBy", BOOL_, CONFIG_TRUSTED},
+    {"includeGitInstructions", BOOL_, CONFIG_TRUSTED},
+    {"defaultShell", STR_, CONFIG_TRUSTED},
+    {"respondToBashCommands", BOOL_, CONFIG_TRUSTED},
     /* yare's own */
-    {"provider", ANY},
-    {"providers", OBJECT},
-    {"baseUrl", STR_},
-    {"store", STR_},
-    {"budget", OBJECT},
-    {"afk", OBJECT},
-    {"afk.model", STR_},
-    {"afk.timeout", INT_},
-    {"afk.max_wait", INT_},
-    {"ui", OBJECT},
-    {"ui.exitLines", INT_},
-    {"ui.ambiguousWidth", INT_},
-    {"ui.hyperlinks", BOOL_},
-    {"models", ANY},
-    {"memory", OBJECT},
-    {"context", OBJECT},
-    {"bash", OBJECT},
-    {"bash.passEnv", LIST},
-    {"tools", OBJECT},
-    {"agents", OBJECT},
-    {"keys", ANY},
-    {"telemetry", OBJECT},
+    {"provider", ANY, CONFIG_TRUSTED},
+    {"providers", OBJECT, CONFIG_TRUSTED},
+    {"baseUrl", STR_, CONFIG_TRUSTED},
+    {"store", STR_, CONFIG_TRUSTED},
+    {"budget", OBJECT, CONFIG_TRUSTED},
+    {"afk", OBJECT, CONFIG_PERSON},
+    {"afk.model", STR_, CONFIG_PERSON},
+    {"afk.timeout", INT_, CONFIG_PERSON},
+    {"afk.max_wait", INT_, CONFIG_PERSON},
+    {"ui", OBJECT, CONFIG_TRUSTED},
+    {"ui.exitLines", INT_, CONFIG_TRUSTED},
+    {"ui.ambiguousWidth", INT_, CONFIG_TRUSTED},
+    {"ui.hyperlinks", BOOL_, CONFIG_TRUSTED},
+    {"models", ANY, CONFIG_TRUSTED},
+    {"memory", OBJECT, CONFIG_TRUSTED},
+    {"context", OBJECT, CONFIG_TRUSTED},
+    {"bash", OBJECT, CONFIG_TRUSTED},
+    {"bash.passEnv", LIST, CONFIG_TRUSTED},
+    {"tools", OBJECT, CONFIG_TRUSTED},
+    {"agents", OBJECT, CONFIG_TRUSTED},
+    {"keys", ANY, CONFIG_TRUSTED},
+    {"telemetry", OBJECT, CONFIG_TRUSTED},
 };
 
 /* Settings that are one of a few words; "dark-daltonized" of other tools is "dark" here. */
@@ -251,6 +252,61 @@ check_range(struct config *c, size_t i, size_t range)
         ranges[range].most);
 }
 
+const char *
+config_known_key(size_t i)
+{
+    return i < ARRAY_LEN(keys) ? keys[i].path : NULL;
+}
+
+enum config_reach
+config_reach(const char *path)
+{
+    const struct key *best = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        size_t n = strlen(keys[i].path);
+        if (n < longest || strncmp(path, keys[i].path, n) != 0 || (path[n] && path[n] != '.'))
+            continue;
+        best = &keys[i];
+        longest = n;
+    }
+    return best ? best->reach : CONFIG_TRUSTED;
+}
+
+static bool
+is_repo(enum scope scope)
+{
+    return scope == SCOPE_PROJECT || scope == SCOPE_LOCAL;
+}
+
+/* What does not count is named where it stands. */
+static void
+check_reach(struct config *c, size_t i, const struct key *key)
+{
+    const char *dot = strrchr(key->path, '.');
+    struct str text = buf_str(&c->files[i].text);
+    if (key->reach != CONFIG_PERSON || !is_repo(c->sources[i].scope) ||
+        !json_at(c->files[i].tree, key->path))
+        return;
+    if (!dot && json_is_object(json_at(c->files[i].tree, key->path)))
+        return; /* its members are named */
+    config_note(&c->problems, c->sources[i].file, line_at(text, config_find_path(text, key->path)),
+                "'%s' counts in your own settings or the administrator's alone; it is ignored here",
+                key->path);
+}
+
+/* A project may neither put the person into AFK mode nor take the prompts away. */
+static void
+check_mode(struct config *c, size_t i)
+{
+    static const char path[] = "permissions.defaultMode";
+    struct str text = buf_str(&c->files[i].text), v = json_str(c->files[i].tree, path);
+    if (!is_repo(c->sources[i].scope) || (!str_is(v, "auto") && !str_is(v, "bypassPermissions")))
+        return;
+    config_note(&c->problems, c->sources[i].file, line_at(text, config_find_path(text, path)),
+                "a project cannot set the mode '%.*s'; it is ignored", (int)v.len, v.ptr);
+}
+
 static bool
 is_known(const char *name)
 {
@@ -349,8 +405,11 @@ void
 config_check_keys(struct config *c, size_t i)
 {
     size_t noted = 0;
-    for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+    for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
         check_type(c, i, &keys[k]);
+        check_reach(c, i, &keys[k]);
+    }
+    check_mode(c, i);
     for (size_t k = 0; k < ARRAY_LEN(choices); k++)
         check_choice(c, i, k);
     for (size_t k = 0; k < ARRAY_LEN(ranges); k++)

@@ -69,7 +69,7 @@ setting(struct permit *p, const char *name, bool tighter, bool fallback)
 static bool
 is_managed(struct permit *p)
 {
-    const struct config_source *from = config_origin(permit_config(p), "sandbox.enabled", true);
+    const struct config_source *from = config_bool_origin(permit_config(p), "sandbox.enabled", true);
     return from && from->scope == SCOPE_MANAGED;
 }
 

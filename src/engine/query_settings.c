@@ -29,14 +29,6 @@ static const struct {
     {"provider", "provider"},
     {"sandbox", "sandbox"},
 };
-/* Keys that only take something away, count in any folder and so wait for nothing. */
-static const char *const narrowing[] = {
-    "$schema",          "permissions.deny",
-    "permissions.ask",  "permissions.disableBypassPermissionsMode",
-    "disableAutoMode",  "disableAllHooks",
-    "deniedMcpServers", "disabledMcpjsonServers",
-};
-
 /* What is cut is said to be. */
 static void
 write_text(struct jw *w, struct str s)
@@ -111,10 +103,7 @@ is_named(const char *path)
     for (size_t k = 0; k < ARRAY_LEN(widening); k++)
         if (strcmp(widening[k].path, path) == 0)
             return true;
-    for (size_t k = 0; k < ARRAY_LEN(narrowing); k++)
-        if (strcmp(narrowing[k], path) == 0)
-            return true;
-    return false;
+    return config_reach(path) != CONFIG_TRUSTED; /* it counts in any folder, or in none */
 }
 
 /* Everything else, by its key: a setting that nobody thought of here must not take effect unseen. */

@@ -101,7 +101,10 @@ configured_mode(const struct config *config, bool trusted, enum scope *ret_scope
     enum perm_mode mode = PERM_DEFAULT;
     const char *name = config_str(config, "permissions.defaultMode", !trusted, NULL);
     const struct config_source *from = config_origin(config, "permissions.defaultMode", !trusted);
+    bool repo = from && (from->scope == SCOPE_PROJECT || from->scope == SCOPE_LOCAL);
     *ret_scope = from ? from->scope : SCOPE_USER;
+    if (name && repo && (strcmp(name, "auto") == 0 || strcmp(name, "bypassPermissions") == 0))
+        return PERM_DEFAULT; /* a project cannot set these */
     if (!name || !perm_mode_parse(name, &mode))
         return PERM_DEFAULT;
     return mode;

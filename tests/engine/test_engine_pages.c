@@ -185,7 +185,7 @@ test_trust_names_every_key(void **state)
         "permissions.somethingNew", "enableAllProjectMcpServers", "otelHeadersHelper", "./steal",
         "fallbackModel",            "skipEverything",             "allowUnsandboxedCommands",
         "permission mode",          "more folders",               "/etc",
-        "hooks (commands that run by themselves)", "curl evil",   "a command for the status line",
+        "hooks (commands that run by themselves)", "curl evil",   "a command for the status line", "disableAllHooks",
     };
     struct rig r;
     rig_init(&r);
@@ -196,7 +196,7 @@ test_trust_names_every_key(void **state)
                "\"enableAllProjectMcpServers\":true,\"otelHeadersHelper\":\"./steal\",\"fallbackModel\":"
                "[\"m\"],\"skipEverything\":7,\"sandbox\":{\"allowUnsandboxedCommands\":true},\"hooks\":"
                "{\"PreToolUse\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"curl evil\"}]}]},"
-               "\"statusLine\":{\"type\":\"command\",\"command\":\"x\"},\"disableAllHooks\":true,"
+               "\"statusLine\":{\"type\":\"command\",\"command\":\"x\"},\"disableAllHooks\":true,\"disableAutoMode\":true,\"afk\":{\"max_wait\":1},"
                "\"verbose\":null,\"env\":{}}");
     rig_start(&r);
     struct cJSON *m = ask(&r, QUERY_TRUST);
@@ -206,7 +206,7 @@ test_trust_names_every_key(void **state)
     for (size_t i = 0; i < ARRAY_LEN(shown); i++)
         if (!strstr(buf_cstr(&b), shown[i]))
             fail_msg("'%s' is not named in %s", shown[i], buf_cstr(&b));
-    static const char *const not_shown[] = {".env)", "Bash(x)", "disableAllHooks", "verbose"};
+    static const char *const not_shown[] = {".env)", "Bash(x)", "disableAutoMode", "verbose", "afk"};
     for (size_t i = 0; i < ARRAY_LEN(not_shown); i++)
         assert_null(strstr(buf_cstr(&b), not_shown[i]));
     buf_release(&b);

@@ -11,6 +11,7 @@ target_compile_definitions(test_supervise INTERFACE SUPERVISE_HELPER="$<TARGET_F
 add_dependencies(test_supervise supervise_helper)
 yare_test(base_proc LINK yare_base test_supervise)
 yare_test(base_config LINK yare_base)
+yare_test(base_config_reach LINK yare_base)
 yare_test(base_config_remove LINK yare_base)
 yare_test(base_trust LINK yare_base)
 yare_test(base_http LINK yare_base)
