@@ -338,8 +338,9 @@ do_eval(struct sh *sh, size_t leaf, const struct command *c)
 {
     danger(sh, leaf, "eval runs text");
     struct buf b;
+    size_t from = c->n > 1 && str_is(c->argv[1].w.text, "--") ? 2 : 1;
     buf_init(&b, SH_PARSE_BYTES);
-    for (size_t i = 1; i < c->n; i++) {
+    for (size_t i = from; i < c->n; i++) {
         buf_add_str(&b, c->argv[i].w.text);
         buf_addc(&b, ' ');
     }

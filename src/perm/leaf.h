@@ -82,6 +82,8 @@ struct perm_leaf {
     bool raises_power; /* sudo, doas, docker, ssh, ...: a finding of its own */
     size_t wrapper;    /* index of the leaf that wraps this one, or SIZE_MAX */
     enum perm_class cls;
+    const struct perm_word *hidden; /* words that may hold commands which are no leaf of their own */
+    size_t n_hidden;
     bool bad_env; /* an assignment outside the known-safe names or of unknown value (layer L4) */
     const char *bad_env_name;
     struct str source; /* the bytes it was parsed from */

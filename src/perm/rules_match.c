@@ -142,9 +142,10 @@ rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const str
         how = deny_match_folded(r, text);
     if (how == MATCH_PREFIX)
         return how;
-    enum match_how sub =
-        rule_match_subcommand(str_from(r->pattern), r->boundary, leaf, fold_case);
-    return sub > how ? sub : how;
+    enum match_how sub = rule_match_subcommand(str_from(r->pattern), r->boundary, leaf, fold_case);
+    if (sub > how)
+        how = sub;
+    return how == MATCH_NONE && rule_match_hidden(r, t, fold_case) ? MATCH_MAY : how;
 }
 
 bool

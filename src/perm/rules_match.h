@@ -37,6 +37,8 @@ struct leaf_texts {
     struct buf gap_plain, gap_deny; /* what they may turn into; empty: all is known */
     struct buf linked; /* deny, with the program that its link leads to; empty: it is none */
     bool name_known;
+    struct perm_word *hidden; /* pieces of words that may hold commands */
+    size_t n_hidden;
 };
 void leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf);
 void leaf_texts_release(struct leaf_texts *t);
@@ -58,6 +60,9 @@ enum match_how rule_match_leaf(const struct perm_rule *r, const struct leaf_text
 /* A deny or ask rule PROGRAM SUB..., with options between these words of the leaf (rules_subcommand.c). */
 enum match_how rule_match_subcommand(struct str pattern, bool boundary,
                                      const struct perm_leaf *leaf, bool fold);
+/* rules_hidden.c: the leaf may run what its words hold. Does the deny or ask rule name that? */
+void hidden_init(struct leaf_texts *t, const struct perm_leaf *leaf);
+bool rule_match_hidden(const struct perm_rule *r, const struct leaf_texts *t, bool fold);
 /* The strongest match in the list. */
 struct leaf_match rules_match_leaf(const struct perm_rules *rs, const struct rule_filter *f,
                                    const struct leaf_texts *t, const struct perm_leaf *leaf);

@@ -72,15 +72,6 @@ static const struct {
     {"kubectl", "persistentvolumeclaim", " persistentvolumeclaims pvc "},
 };
 
-struct str
-spelling_unversioned(struct str name)
-{
-    size_t n = name.len;
-    while (n > 1 && (isdigit((unsigned char)name.ptr[n - 1]) || name.ptr[n - 1] == '.'))
-        n--;
-    return str_sub(name, 0, n);
-}
-
 /* One name of the group stands for each other one of it. */
 static bool
 in_group(const char *sub, const char *others, struct str word)

@@ -33,23 +33,6 @@ stronger(int a, int b)
     return a > b ? a : b;
 }
 
-/* Does the option take the next word? SUB_MAY: not known. */
-static int
-takes_next(const struct search *x, struct str s)
-{
-    if (memchr(s.ptr, '=', s.len) || str_is(s, "--"))
-        return SUB_NO;
-    if (!x->g)
-        return SUB_MAY;
-    if (words_list(x->g->valued, s))
-        return SUB_SURE;
-    if (words_list(x->g->flags, s))
-        return SUB_NO;
-    /* "-j4", "-nx": a letter of the table with its value attached, or letters of which the last may take one */
-    bool known = s.len > 2 && s.ptr[1] != '-' && words_list(x->g->valued, str_sub(s, 0, 2));
-    return known ? SUB_NO : SUB_MAY;
-}
-
 static int search_from(struct search *x, struct str rest, size_t i);
 
 /* The first word of the rule's rest, which becomes what stands behind it; false: it was the last. */
@@ -136,14 +119,14 @@ words_match(struct search *x, struct str rest, size_t i)
 static int
 past_option(struct search *x, struct str rest, size_t i)
 {
-    int takes = takes_next(x, x->leaf->argv[i].text);
-    int without = takes == SUB_SURE ? SUB_NO : search_from(x, rest, i + 1);
-    int with = takes == SUB_NO ? SUB_NO : search_from(x, rest, i + 2);
+    enum takes takes = globals_take(x->g, x->leaf->argv[i].text);
+    int without = takes == TAKES_NEXT ? SUB_NO : search_from(x, rest, i + 1);
+    int with = takes == TAKES_NONE ? SUB_NO : search_from(x, rest, i + 2);
     int found = stronger(without, with);
-    if (takes == SUB_MAY && weaker(without, with) != SUB_SURE)
+    if (takes == TAKES_UNSURE && weaker(without, with) != SUB_SURE)
         found = weaker(found, SUB_MAY);
     /* An unquoted value may be several words: its own and the sub-command. */
-    bool many = takes != SUB_NO && i + 1 < x->leaf->n_argv && x->leaf->argv[i + 1].split;
+    bool many = takes != TAKES_NONE && i + 1 < x->leaf->n_argv && x->leaf->argv[i + 1].split;
     return many ? stronger(found, SUB_MAY) : found;
 }
 

@@ -133,6 +133,9 @@ leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf)
         gap_text(leaf, true, true, true, &t->gap_deny);
     }
     env_text(leaf, buf_str(&t->exact), &t->with_env);
+    t->hidden = NULL;
+    t->n_hidden = 0;
+    hidden_init(t, leaf);
 }
 
 void
@@ -145,4 +148,5 @@ leaf_texts_release(struct leaf_texts *t)
     buf_release(&t->gap_plain);
     buf_release(&t->gap_deny);
     buf_release(&t->linked);
+    free(t->hidden);
 }

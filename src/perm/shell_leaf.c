@@ -1,7 +1,7 @@
 /* Simple commands: their words, assignments and redirections become a leaf, which is then judged. */
 #include <string.h>
 
-#include "perm/shell.h"
+#include "perm/wrappers.h"
 
 struct perm_leaf *
 leaf_at(struct sh *sh, size_t i)
@@ -95,6 +95,7 @@ leaf_judge_program(struct sh *sh, size_t leaf, const struct command *c)
 {
     if (!builtin_run(sh, leaf, c) && !wrapper_run(sh, leaf, c))
         program_run(sh, leaf, c);
+    hide_program(sh, leaf, c);
     if (str_is(c->argv[0].w.text, "printf"))
         printf_sets(sh, c);
 }

@@ -1,6 +1,7 @@
 /* Which options stand before and between a program's sub-commands, as data. What is not listed may take the next word or not. */
-#include "perm/rules_subcommand.h"
+#include "perm/globals.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -161,6 +162,15 @@ static const struct globals table[] = {
               "--literal-pathspecs "},
 };
 
+struct str
+spelling_unversioned(struct str name)
+{
+    size_t n = name.len;
+    while (n > 1 && (isdigit((unsigned char)name.ptr[n - 1]) || name.ptr[n - 1] == '.'))
+        n--;
+    return str_sub(name, 0, n);
+}
+
 bool
 words_list(const char *list, struct str word)
 {
@@ -187,4 +197,20 @@ globals_of(struct str name, bool fold)
             spelled_same(str_from(table[i].name), plain, fold))
             return &table[i];
     return NULL;
+}
+
+enum takes
+globals_take(const struct globals *g, struct str s)
+{
+    if (memchr(s.ptr, '=', s.len) || str_is(s, "--"))
+        return TAKES_NONE;
+    if (!g)
+        return TAKES_UNSURE;
+    if (words_list(g->valued, s))
+        return TAKES_NEXT;
+    if (words_list(g->flags, s))
+        return TAKES_NONE;
+    /* "-j4", "-nx": a letter of the table with its value attached, or letters of which the last may take one */
+    bool known = s.len > 2 && s.ptr[1] != '-' && words_list(g->valued, str_sub(s, 0, 2));
+    return known ? TAKES_NONE : TAKES_UNSURE;
 }

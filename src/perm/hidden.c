@@ -1,0 +1,69 @@
+/*
+ * Words of a leaf that may hold a command which nobody found for sure: code of another language, values of options that run
+ * something, what follows a program whose options are not known. Deny and ask rules look for their own words in them and ask;
+ * nothing else does.
+ */
+#include <string.h>
+
+#include "perm/wrappers.h"
+
+static bool
+is_text(const struct word *w)
+{
+    struct str s = w->w.text;
+    bool valued = s.len > 1 && s.ptr[0] == '-' && memchr(s.ptr, '=', s.len);
+    return valued || (s.len > 1 && (memchr(s.ptr, ' ', s.len) || memchr(s.ptr, '\t', s.len)));
+}
+
+void
+hide_words(struct sh *sh, size_t leaf, size_t from, size_t to, bool all)
+{
+    struct perm_leaf *l = leaf_at(sh, leaf);
+    if (!l || to <= from || to > l->n_argv)
+        return;
+    struct perm_word *v = arena_alloc(sh->a, (l->n_hidden + to - from) * sizeof *v);
+    if (l->n_hidden)
+        memcpy(v, l->hidden, l->n_hidden * sizeof *v);
+    for (size_t i = from; i < to; i++) {
+        struct word w = {.w = l->argv[i]};
+        if (all || is_text(&w))
+            v[l->n_hidden++] = l->argv[i];
+    }
+    l->hidden = v;
+}
+
+/* Programs with options that run what they are given; all: what follows need not be one word. */
+static const struct {
+    const char *name;
+    bool all;
+} programs[] = {
+    {"tar", false},   {"bsdtar", false}, {"sort", false},  {"rg", false},      {"fd", true},
+    {"fdfind", true}, {"find", false},   {"awk", false},   {"gawk", false},    {"mawk", false},
+    {"nawk", false},  {"sed", false},    {"split", false}, {"zip", false},     {"cpio", false},
+    {"rsync", false}, {"scp", false},    {"sftp", false},  {"less", false},    {"man", false},
+    {"vim", false},   {"vi", false},     {"nvim", false},  {"ex", false},      {"view", false},
+    {"emacs", false}, {"ed", false},     {"mysql", false}, {"psql", false},    {"sqlite3", false},
+    {"make", false},  {"gmake", false},  {"apt", false},   {"apt-get", false}, {"dpkg", false},
+    {"curl", false},  {"wget", false},   {"date", false},  {"jq", false},      {"ssh", false},
+};
+
+void
+hide_program(struct sh *sh, size_t leaf, const struct command *c)
+{
+    const struct perm_leaf *l = leaf_at(sh, leaf);
+    bool trusted;
+    if (!l || !(l->effects_unknown || l->cls == CLASS_UNKNOWN || l->cls == CLASS_DANGER))
+        return;
+    struct str name = program_name(c->argv[0].w.text, &trusted);
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++)
+        if (str_is(name, programs[i].name))
+            hide_words(sh, leaf, 1, c->n, programs[i].all);
+    if (str_is(name, "git"))
+        wrap_git(sh, leaf, c);
+    if ((str_is(name, "make") || str_is(name, "gmake")) && c->herestring)
+        leaf_inner_text(sh, leaf, c->herestring->w.text, false);
+    /* "--script-shell=x", "config set script-shell x" */
+    for (size_t i = 1; i < c->n && str_is(name, "npm"); i++)
+        if (c->argv[i].w.known && str_contains(c->argv[i].w.text, STR("shell")))
+            hide_words(sh, leaf, 1, c->n, true);
+}

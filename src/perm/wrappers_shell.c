@@ -1,0 +1,165 @@
+/* Shells, su and runuser: scripts, strings and what is fed to them. */
+#include <string.h>
+
+#include "perm/wrappers.h"
+
+/* Options of a shell up to the first word that is none; *ret_c: -c was among them. */
+static size_t
+shell_options(const struct command *c, bool su, bool *ret_c)
+{
+    size_t i = 1;
+    *ret_c = false;
+    for (; i < c->n; i++) {
+        struct str s = c->argv[i].w.text;
+        if (s.len < 2 || (s.ptr[0] != '-' && s.ptr[0] != '+'))
+            break;
+        if (str_is(s, "--"))
+            return i + 1;
+        if (str_is(s, "--command")) {
+            *ret_c = true;
+            return i + 1;
+        }
+        if (str_starts(s, "--command=") || str_starts(s, "--session-command=")) {
+            *ret_c = true;
+            return i;
+        }
+        if (str_is(s, "--rcfile") || str_is(s, "--init-file"))
+            i++;
+        if (s.ptr[1] == '-')
+            continue;
+        *ret_c = *ret_c || memchr(s.ptr, 'c', s.len);
+        if (su && memchr(s.ptr, 'c', s.len))
+            return i + 1;
+        char last = s.ptr[s.len - 1];
+        if (last == 'O' || last == 'o' || (su && strchr("gGsuw", last)))
+            i++;
+    }
+    return i;
+}
+
+/* sh may be another shell than bash: only text that both read in the same way. */
+static bool
+plain_sh(struct str text)
+{
+    static const char *const bashisms[] = {"$'", "$\"", "$[", "&>", "|&", "<<<", "[[", "((",
+                                           "<(", ">(",  ";&", "~+", "~-", "+=",  "=("};
+    for (size_t i = 0; i < ARRAY_LEN(bashisms); i++)
+        if (str_contains(text, str_from(bashisms[i])))
+            return false;
+    /* "11>a" is a descriptor for one, a word and a '>' for the other. */
+    for (size_t i = 2; i < text.len; i++)
+        if (strchr("<>", text.ptr[i]) && strchr("0123456789", text.ptr[i - 1]) &&
+            strchr("0123456789", text.ptr[i - 2]))
+            return false;
+    /* {a,b} is a word for one and two for the other; ${x}, "{ " and {} are the same for both. */
+    for (size_t i = 0; i < text.len; i++) {
+        char next = i + 1 < text.len ? text.ptr[i + 1] : ' ';
+        if (text.ptr[i] == '{' && !(i > 0 && text.ptr[i - 1] == '$') && !strchr(" \n}", next))
+            return false;
+    }
+    return true;
+}
+
+static bool
+is_bash(struct str name)
+{
+    return str_is(name, "bash") || str_is(name, "/bin/bash") || str_is(name, "/usr/bin/bash");
+}
+
+/* sh -c 'LITERAL' and bash -c 'LITERAL', with nothing else. */
+static bool
+literal_shell(const struct command *c)
+{
+    if (c->n != 3 || !c->argv[1].w.known || !str_is(c->argv[1].w.text, "-c"))
+        return false;
+    const struct word *text = &c->argv[2];
+    struct str name = c->argv[0].w.text;
+    bool sh = str_is(name, "sh") || str_is(name, "/bin/sh") || str_is(name, "/usr/bin/sh");
+    return text->w.known && !text->w.glob && (is_bash(name) || (sh && plain_sh(text->w.text)));
+}
+
+/* runuser -u USER [--] COMMAND... runs the words behind its options, no string. */
+static bool
+runs_words(struct wrap *x)
+{
+    static const struct optspec spec = {.shorts = "u:g:G:lmpw:T",
+                                        .longs = "user= group= supp-group= login "
+                                                 "preserve-environment whitelist-environment= pty",
+                                        .posix = true};
+    if (!str_is(str_from(x->w->name), "runuser"))
+        return false;
+    options_parse(x->sh, x->leaf, x->c, 1, &spec, &x->o);
+    return x->o.seen['u'] || x->o.long_seen || x->o.unknown;
+}
+
+/* The text that the leaves from `from` on were read from is not the whole one. */
+static void
+words_are_guessed(struct sh *sh, size_t from)
+{
+    for (size_t i = from; i < sh->ret->n_leaves; i++) {
+        leaf_at(sh, i)->argv_known = false;
+        effect_unknown(sh, i, "it is a part of a text that is not known");
+    }
+}
+
+/* "--command=TEXT" and TEXT. */
+static struct str
+command_value(struct str s)
+{
+    size_t eq = str_find(s, '=', 0);
+    return str_starts(s, "--command=") || str_starts(s, "--session-command=")
+               ? str_sub(s, eq + 1, s.len)
+               : s;
+}
+
+void
+wrap_shell(struct wrap *x)
+{
+    struct sh *sh = x->sh;
+    const struct command *c = x->c;
+    bool with_c, su = x->w->power;
+    if (runs_words(x)) {
+        wrap_opaque(x, "runs another program as another user");
+        if (x->o.unknown)
+            wrap_guess(x, 1);
+        else
+            leaf_inner(sh, x->leaf, c, wrap_inner(x), false);
+        return;
+    }
+    size_t i = shell_options(c, su, &with_c);
+    if (su && !with_c) /* su USER -c STRING */
+        for (size_t k = i; k + 1 < c->n && !with_c; k++)
+            if (str_is(c->argv[k].w.text, "-c") || str_is(c->argv[k].w.text, "--command")) {
+                with_c = true;
+                i = k + 1;
+            }
+    for (size_t k = i; su && k < c->n && !with_c; k++)
+        if (str_starts(c->argv[k].w.text, "--command=")) {
+            with_c = true;
+            i = k;
+        }
+    if (literal_shell(c)) {
+        leaf_at(sh, x->leaf)->cls = CLASS_READER;
+        leaf_inner_text(sh, x->leaf, c->argv[2].w.text, true);
+        return;
+    }
+    wrap_opaque(x, "runs a shell");
+    if (with_c && i < c->n && !plain_sh(c->argv[i].w.text) && !is_bash(c->argv[0].w.text))
+        sh_incomplete(sh, "another shell may read this text in another way");
+    size_t from = sh->ret->n_leaves;
+    if (with_c && i < c->n) {
+        leaf_inner_text(sh, x->leaf, command_value(c->argv[i].w.text), false);
+        if (!c->argv[i].w.known)
+            words_are_guessed(sh, from);
+    } else if (i < c->n && !su) {
+        effect_add(sh, x->leaf, EFFECT_READ, &c->argv[i]);
+        effect_add(sh, x->leaf, EFFECT_EXEC, &c->argv[i]);
+    } else if (c->doc)
+        leaf_inner_text(sh, x->leaf, c->doc->body, false);
+    else if (c->herestring) {
+        leaf_inner_text(sh, x->leaf, c->herestring->w.text, false);
+        if (!c->herestring->w.known)
+            words_are_guessed(sh, from);
+    } else if (!su) /* what comes through the pipe may be anything */
+        leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
+}
