@@ -22,13 +22,15 @@
 struct provider {
     struct model_provider pub;
     char *url;
-    pthread_mutex_t lock;       /* guards the betas in headers */
+    pthread_mutex_t lock;       /* guards the betas in headers, ours and the refused ones */
     struct header_list headers; /* the lines never change */
+    bool no_count;              /* under the lock: the server has no such endpoint */
 };
 
 struct stream {
     struct model_stream pub;
     struct provider *provider;
+    struct model_request req; /* what it points to outlives the stream */
     struct http *http;
     struct str *slices; /* the request's body */
     size_t n_slices;
@@ -56,18 +58,27 @@ stream_free(struct model_stream *base)
 
 /* ---- sending ---- */
 
+/* NULL-terminated, borrowed but for *ret_beta, which may be NULL; free both. */
+static const char **
+header_lines(struct provider *p, const char *betas, char **ret_beta)
+{
+    const struct header_list *h = &p->headers;
+    const char **lines = xcalloc(h->n + 2, sizeof *lines);
+    pthread_mutex_lock(&p->lock);
+    *ret_beta = headers_beta_line(h, betas);
+    pthread_mutex_unlock(&p->lock);
+    for (size_t i = 0; i < h->n; i++)
+        lines[i] = h->lines[i];
+    lines[h->n] = *ret_beta;
+    return lines;
+}
+
 static bool
 send_request(struct stream *s, struct err *err)
 {
-    const struct header_list *h = &s->provider->headers;
-    const char **lines = xcalloc(h->n + 2, sizeof *lines);
-    pthread_mutex_lock(&s->provider->lock);
-    char *beta = headers_beta_line(h);
-    pthread_mutex_unlock(&s->provider->lock);
+    char *beta;
+    const char **lines = header_lines(s->provider, s->req.betas, &beta);
     s->with_betas = beta != NULL;
-    for (size_t i = 0; i < h->n; i++)
-        lines[i] = h->lines[i];
-    lines[h->n] = beta;
     struct http_spec spec = {.method = "POST",
                              .url = s->provider->url,
                              .headers = lines,
@@ -80,24 +91,52 @@ send_request(struct stream *s, struct err *err)
     return s->http != NULL;
 }
 
-/* An unknown beta is a 400 that names the header: asked once more without it, and it stays dropped, so that a
- * server that knows fewer betas than the settings ask for can be used at all. */
+static bool
+make_body(struct stream *s, struct err *err)
+{
+    size_t cap = anthropic_body_max(&s->req);
+    free(s->slices);
+    s->slices = xcalloc(cap, sizeof *s->slices);
+    buf_clear(&s->scratch);
+    s->n_slices = anthropic_body(&s->req, &s->scratch, s->slices, cap);
+    return !buf_full(&s->scratch) ||
+           err_set(err, ERR_LIMIT, "the system prompt is larger than %zu MiB", BUF_MAX >> 20);
+}
+
+/* What context_management says goes with the betas: a server that does not know them takes neither. */
+static void
+drop_refused(struct stream *s)
+{
+    struct provider *p = s->provider;
+    struct buf refused;
+    bool editing = str_contains(buf_str(&s->plain), STR("context_management"));
+    buf_init(&refused, sizeof s->pub.betas_refused - 1);
+    pthread_mutex_lock(&p->lock);
+    headers_drop_betas(&p->headers, s->req.betas, buf_str(&s->plain), &refused);
+    pthread_mutex_unlock(&p->lock);
+    snprintf(s->pub.betas_refused, sizeof s->pub.betas_refused, "%s", buf_cstr(&refused));
+    if (editing || str_contains(buf_str(&refused), STR("context-management")))
+        s->req.context_management = NULL;
+    buf_release(&refused);
+}
+
+/* An unknown beta is a 400 that names the header (or what it is for): asked once more without it, and it stays dropped, so that a
+ * server that knows fewer betas than were asked for can be used at all. */
 static bool
 retry_without_betas(struct stream *s, struct err *err)
 {
-    struct provider *p = s->provider;
+    struct str said = buf_str(&s->plain);
     if (http_status(s->http) != 400 || s->betas_dropped || !s->with_betas ||
-        !str_contains(buf_str(&s->plain), STR("anthropic-beta")))
+        !(str_contains(said, STR("anthropic-beta")) ||
+          (s->req.context_management && str_contains(said, STR("context_management")))))
         return false;
-    pthread_mutex_lock(&p->lock);
-    headers_drop_betas(&p->headers, buf_str(&s->plain));
-    pthread_mutex_unlock(&p->lock);
+    drop_refused(s);
     log_warn("anthropic", "the server refused betas: %s", buf_cstr(&s->plain));
     s->betas_dropped = true;
     s->pub.request_id[0] = '\0';
     buf_clear(&s->plain);
     s->answered = false;
-    return send_request(s, err);
+    return make_body(s, err) && send_request(s, err);
 }
 
 /* ---- receiving ---- */
@@ -216,11 +255,14 @@ finish(struct stream *s, const struct err *http_err, struct err *err)
         *err = *http_err;
         if (err->code != ERR_TIMEOUT)
             err_wrap(err, "the connection was closed in the middle of the answer");
+        if (err->code != ERR_TIMEOUT)
+            memcpy(err->kind, "cut", sizeof "cut");
         err->retryable = true;
     } else if (!is_event_stream(s)) {
         say_no_stream(s, err);
     } else {
         err_set(err, ERR_NET, "the connection was closed in the middle of the answer");
+        memcpy(err->kind, "cut", sizeof "cut");
         err->retryable = true;
     }
     return MODEL_FAILED;
@@ -316,21 +358,73 @@ static struct model_stream *
 start(void *self, const struct model_request *req, struct err *err)
 {
     struct stream *s = xcalloc(1, sizeof *s);
-    size_t cap = anthropic_body_max(req);
 
     s->pub.ops = &stream_ops;
     s->provider = self;
+    s->req = *req;
     sse_init(&s->sse);
     buf_init(&s->scratch, BUF_MAX);
     buf_init(&s->plain, ERROR_BODY_MAX);
-    s->slices = xcalloc(cap, sizeof *s->slices);
-    s->n_slices = anthropic_body(req, &s->scratch, s->slices, cap);
-    if (buf_full(&s->scratch))
-        err_set(err, ERR_LIMIT, "the system prompt is larger than %zu MiB", BUF_MAX >> 20);
-    else if (send_request(s, err))
+    if (make_body(s, err) && send_request(s, err))
         return &s->pub;
     stream_free(&s->pub);
     return NULL;
+}
+
+/* ---- counting ---- */
+
+#define COUNT_ANSWER_MAX 65536
+
+static bool
+read_count(struct provider *p, int status, struct str body, int64_t *ret_tokens, struct err *err)
+{
+    struct cJSON *tree = json_parse(body, NULL);
+    int64_t tokens = json_count(tree, "input_tokens");
+    json_free(tree);
+    if (status == 200 && tokens > 0) {
+        *ret_tokens = tokens;
+        return true;
+    }
+    if (status == 404 || status == 405 || status == 501) {
+        pthread_mutex_lock(&p->lock);
+        p->no_count = true;
+        pthread_mutex_unlock(&p->lock);
+    }
+    return err_set(err, ERR_HTTP, "counting tokens was answered %d", status);
+}
+
+static bool
+count_tokens(void *self, const struct model_request *req, int timeout_ms, int64_t *ret_tokens,
+             struct err *err)
+{
+    struct provider *p = self;
+    pthread_mutex_lock(&p->lock);
+    bool asked_in_vain = p->no_count;
+    pthread_mutex_unlock(&p->lock);
+    if (asked_in_vain)
+        return err_set(err, ERR_UNSUPPORTED, "this server does not count tokens");
+    size_t cap = anthropic_body_max(req);
+    struct str *slices = xcalloc(cap, sizeof *slices);
+    struct buf scratch, answer;
+    char *beta, *url = xasprintf("%s/count_tokens", p->url);
+    const char **lines = header_lines(p, req->betas, &beta);
+    buf_init(&scratch, BUF_MAX);
+    buf_init(&answer, COUNT_ANSWER_MAX);
+    const struct http_spec spec = {.method = "POST",
+                                   .url = url,
+                                   .headers = lines,
+                                   .body = slices,
+                                   .n_body = anthropic_count_body(req, &scratch, slices, cap)};
+    int status = 0;
+    bool ok = http_fetch(&spec, NULL, timeout_ms, &answer, &status, err) &&
+              read_count(p, status, buf_str(&answer), ret_tokens, err);
+    buf_release(&scratch);
+    buf_release(&answer);
+    free(lines);
+    free(beta);
+    free(url);
+    free(slices);
+    return ok;
 }
 
 static void
@@ -360,8 +454,11 @@ anthropic_provider_new(const struct anthropic_config *c)
 {
     struct provider *p = xcalloc(1, sizeof *p);
     p->url = messages_url(c->base_url);
-    p->pub = (struct model_provider){
-        .name = "anthropic", .self = p, .start = start, .free = provider_free};
+    p->pub = (struct model_provider){.name = "anthropic",
+                                     .self = p,
+                                     .start = start,
+                                     .free = provider_free,
+                                     .count = count_tokens};
     pthread_mutex_init(&p->lock, NULL);
     headers_init(&p->headers, c);
     return &p->pub;

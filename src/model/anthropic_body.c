@@ -154,6 +154,8 @@ write_scalars(struct splice *s, const struct model_request *req)
     jw_kbool(&w, "stream", true);
     write_thinking(&w, req, info);
     write_effort(&w, req, info);
+    if (req->context_management)
+        jw_kraw(&w, "context_management", str_from(req->context_management));
     push_scratch(s, from);
 }
 
@@ -164,8 +166,23 @@ anthropic_body_max(const struct model_request *req)
     return 16 + 2 * req->n_messages + 2 * ARRAY_LEN(req->message_break);
 }
 
-size_t
-anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret, size_t cap)
+/* What counts as input is the same; a budget of thinking needs a max_tokens, which counting does not take. */
+static void
+write_count_scalars(struct splice *s, const struct model_request *req)
+{
+    const struct model_info *info = catalog_find(req->model);
+    size_t from = s->scratch->len;
+    struct jw w;
+    jw_init(&w, s->scratch);
+    jw_kcstr(&w, "model", wire_model(req, info));
+    if (info && info->thinking == THINKING_ADAPTIVE)
+        write_thinking(&w, req, info);
+    push_scratch(s, from);
+}
+
+static size_t
+write_body(const struct model_request *req, struct buf *scratch, struct str *ret, size_t cap,
+           void (*scalars)(struct splice *s, const struct model_request *req))
 {
     struct splice s = {.scratch = scratch, .out = ret, .cap = cap};
     size_t at = scratch->len;
@@ -177,7 +194,7 @@ anthropic_body(const struct model_request *req, struct buf *scratch, struct str 
     }
     write_system(&s, req);
     write_messages(&s, req);
-    write_scalars(&s, req);
+    scalars(&s, req);
     push(&s, STR("}"));
     for (size_t i = 0; i < s.n; i++) {
         if (ret[i].ptr)
@@ -187,4 +204,17 @@ anthropic_body(const struct model_request *req, struct buf *scratch, struct str 
         at = end;
     }
     return s.n;
+}
+
+size_t
+anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret, size_t cap)
+{
+    return write_body(req, scratch, ret, cap, write_scalars);
+}
+
+size_t
+anthropic_count_body(const struct model_request *req, struct buf *scratch, struct str *ret,
+                     size_t cap)
+{
+    return write_body(req, scratch, ret, cap, write_count_scalars);
 }

@@ -19,19 +19,26 @@ is_listed(struct str list, struct str name)
     return false;
 }
 
+/* Those of the list that are not in it yet, nor in `but`. */
 static void
-add_betas(struct header_list *h, struct str values)
+join_betas(struct buf *to, struct str values, struct str but)
 {
     struct str part;
     while (str_split(&values, ',', &part)) {
         part = str_trim(part);
-        if (!part.len || is_listed(buf_str(&h->betas), part) ||
-            h->betas.len + part.len + 1 > BETAS_MAX)
+        if (!part.len || is_listed(buf_str(to), part) || is_listed(but, part) ||
+            to->len + part.len + 1 > BETAS_MAX)
             continue;
-        if (h->betas.len)
-            buf_addc(&h->betas, ',');
-        buf_add_str(&h->betas, part);
+        if (to->len)
+            buf_addc(to, ',');
+        buf_add_str(to, part);
     }
+}
+
+static void
+add_betas(struct header_list *h, struct str values)
+{
+    join_betas(&h->betas, values, STR(""));
 }
 
 /* Control bytes would end the header and begin another. */
@@ -92,6 +99,7 @@ headers_init_empty(struct header_list *h)
 {
     *h = (struct header_list){0};
     buf_init(&h->betas, BETAS_MAX);
+    buf_init(&h->refused, BETAS_MAX);
 }
 
 void
@@ -119,6 +127,7 @@ headers_release(struct header_list *h)
         free(h->lines[i]);
     free(h->lines);
     buf_release(&h->betas);
+    buf_release(&h->refused);
     *h = (struct header_list){0};
 }
 
@@ -153,23 +162,46 @@ headers_mask(const struct header_list *h, char *text, size_t len)
     }
 }
 
+/* Control bytes would end the header. */
 char *
-headers_beta_line(const struct header_list *h)
+headers_beta_line(const struct header_list *h, const char *more)
 {
-    return h->betas.len ? xasprintf("anthropic-beta: %s", buf_cstr(&h->betas)) : NULL;
+    struct buf all;
+    buf_init(&all, BETAS_MAX);
+    join_betas(&all, buf_str(&h->betas), STR(""));
+    if (more && is_clean(str_from(more)))
+        join_betas(&all, str_from(more), buf_str(&h->refused));
+    char *line = all.len ? xasprintf("anthropic-beta: %s", buf_cstr(&all)) : NULL;
+    buf_release(&all);
+    return line;
+}
+
+static bool
+names_one(struct str refusal, struct str list)
+{
+    struct str part;
+    while (str_split(&list, ',', &part))
+        if (str_trim(part).len && str_contains(refusal, str_trim(part)))
+            return true;
+    return false;
 }
 
 void
-headers_drop_betas(struct header_list *h, struct str refusal)
+headers_drop_betas(struct header_list *h, const char *more, struct str refusal,
+                   struct buf *ret_refused)
 {
-    char *all = str_dup(buf_str(&h->betas));
-    struct str rest = str_from(all), part;
-    size_t before = h->betas.len;
+    char *ours = str_dup(buf_str(&h->betas));
+    struct str rest = str_from(ours), part, asked = str_from(more ? more : "");
+    bool all = !names_one(refusal, rest) && !names_one(refusal, asked);
     buf_clear(&h->betas);
     while (str_split(&rest, ',', &part))
-        if (!str_contains(refusal, part))
+        if (!all && !str_contains(refusal, part))
             add_betas(h, part);
-    if (h->betas.len == before)
-        buf_clear(&h->betas);
-    free(all);
+    while (str_split(&asked, ',', &part)) {
+        part = str_trim(part);
+        if (all || str_contains(refusal, part))
+            join_betas(ret_refused, part, buf_str(&h->refused));
+    }
+    join_betas(&h->refused, buf_str(ret_refused), STR(""));
+    free(ours);
 }

@@ -120,6 +120,8 @@ take_usage(struct usage *have, const struct usage *u)
         have->cache_read = u->cache_read;
     if (u->cache_write > have->cache_write)
         have->cache_write = u->cache_write;
+    if (u->cache_write_1h > have->cache_write_1h)
+        have->cache_write_1h = u->cache_write_1h;
     have->estimated = have->estimated || u->estimated;
 }
 

@@ -18,6 +18,10 @@ static struct {
     pthread_mutex_t lock;
     struct model_info *models;
     size_t n, cap;
+    struct beta {
+        char *provider, *name, *value;
+    } * betas;
+    size_t n_betas, cap_betas;
 } catalog = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static enum thinking_kind
@@ -117,6 +121,7 @@ read_model(const struct cJSON *n, struct model_info *m)
         read_prices(json_at(n, "price"), m);
     m->context = json_int(n, "context", m->context);
     m->max_output = json_int(n, "max_output", m->max_output);
+    m->cache_min = json_int(n, "cache_min", m->cache_min);
     m->small = json_bool(n, "small", m->small);
 }
 
@@ -128,8 +133,42 @@ find_or_add(struct str id)
             return &catalog.models[i];
     ARRAY_GROW(catalog.models, catalog.n, catalog.cap);
     struct model_info *m = &catalog.models[catalog.n++];
-    *m = (struct model_info){.id = str_dup(id), .context = 200000, .max_output = 32000};
+    *m = (struct model_info){
+        .id = str_dup(id), .context = 200000, .max_output = 32000, .cache_min = 4096};
     return m;
+}
+
+static struct beta *
+find_beta(const char *provider, const char *name)
+{
+    for (size_t i = 0; i < catalog.n_betas; i++)
+        if (strcmp(catalog.betas[i].provider, provider) == 0 &&
+            strcmp(catalog.betas[i].name, name) == 0)
+            return &catalog.betas[i];
+    return NULL;
+}
+
+static void
+set_beta(const char *provider, const char *name, struct str value)
+{
+    struct beta *b = find_beta(provider, name);
+    if (!b) {
+        ARRAY_GROW(catalog.betas, catalog.n_betas, catalog.cap_betas);
+        b = &catalog.betas[catalog.n_betas++];
+        *b = (struct beta){.provider = xstrdup(provider), .name = xstrdup(name)};
+    }
+    free(b->value);
+    b->value = str_dup(value);
+}
+
+/* {"anthropic": {"afk": "afk-mode-2026-01-31"}}; "" takes one away. */
+static void
+read_betas(const struct cJSON *providers)
+{
+    for (const struct cJSON *p = json_first(providers); p; p = json_next(p))
+        for (const struct cJSON *k = json_first(p); k; k = json_next(k))
+            if (json_is_str(k))
+                set_beta(json_key(p), json_key(k), json_value_str(k));
 }
 
 /* Why an entry cannot be used, or NULL. */
@@ -154,8 +193,9 @@ add_models(struct str json, struct err *err)
     size_t i = 0;
     if (!tree)
         return false;
-    const struct cJSON *models = json_at(tree, "models");
-    if (!json_is_array(models))
+    const struct cJSON *models = json_at(tree, "models"), *betas = json_at(tree, "betas");
+    read_betas(betas);
+    if (!json_is_array(models) && (models || !betas))
         ok = err_set(err, ERR_INVALID, "it must be {\"models\": [...]}");
     for (const struct cJSON *n = json_first(models); n; n = json_next(n), i++) {
         const char *fault = fault_of(n);
@@ -251,6 +291,14 @@ catalog_at(size_t i)
     return i < catalog.n ? &catalog.models[i] : NULL;
 }
 
+const char *
+catalog_beta(const char *provider, const char *name)
+{
+    load_embedded();
+    const struct beta *b = find_beta(provider, name);
+    return b && b->value[0] ? b->value : NULL;
+}
+
 double
 catalog_cost(const struct model_info *m, const struct usage *u)
 {
@@ -262,6 +310,7 @@ catalog_cost(const struct model_info *m, const struct usage *u)
         if (prompt > m->price[i].above_prompt && m->price[i].above_prompt >= p->above_prompt)
             p = &m->price[i];
     return ((double)u->input * p->in + (double)u->output * p->out +
-            (double)u->cache_read * p->read + (double)u->cache_write * p->write_5m) /
+            (double)u->cache_read * p->read + (double)u->cache_write_1h * p->write_1h +
+            (double)(u->cache_write - u->cache_write_1h) * p->write_5m) /
            1e6;
 }

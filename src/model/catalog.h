@@ -6,6 +6,8 @@
  *
  *     {"models": [{"id": "my-model", "aliases": ["mine"], "context": 128000, "max_output": 8192, "thinking": "none",
  *                  "price": [{"in": 1, "out": 4}, {"above_prompt": 100000, "in": 2, "out": 8}]}]}
+ * "betas" names, for each provider, the beta header that a latch of the engine stands for (engine/latches.h); "cache_min": prompts of fewer
+ * tokens are not cached.
  * Prices left out follow from "in": write_5m 1.25, write_1h 2, read 0.1 times it. thinking: none, budget or adaptive. small: the one of its
  * provider for short side questions.
  */
@@ -23,7 +25,7 @@ enum thinking_kind { THINKING_NONE, THINKING_BUDGET, THINKING_ADAPTIVE };
 struct model_info {
     const char *id, *shown, *provider;
     const char *const *aliases; /* "opus", "sonnet"; NULL-terminated */
-    int64_t context, max_output;
+    int64_t context, max_output, cache_min;
     enum thinking_kind thinking;
     bool small;         /* for short side questions */
     const char *effort; /* default effort or NULL */
@@ -37,5 +39,7 @@ const struct model_info *catalog_find(const char *id_or_alias);
 /* The provider's small one, the first in the catalogue; NULL: it has none. */
 const struct model_info *catalog_small(const char *provider);
 const struct model_info *catalog_at(size_t i); /* NULL past the end */
+/* The beta of this provider with that name ("afk"); NULL: it has none. */
+const char *catalog_beta(const char *provider, const char *name);
 /* USD; negative when the price is unknown. */
 double catalog_cost(const struct model_info *m, const struct usage *u);

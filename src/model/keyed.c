@@ -165,6 +165,7 @@ stream_next(struct model_stream *base, int wake_fd, int timeout_ms, struct delta
             return MODEL_FAILED;
         enum model_step step = model_stream_next(s->inner, wake_fd, timeout_ms, ret, err);
         memcpy(s->pub.request_id, s->inner->request_id, sizeof s->pub.request_id);
+        memcpy(s->pub.betas_refused, s->inner->betas_refused, sizeof s->pub.betas_refused);
         s->answered |= step == MODEL_DELTA;
         if (step != MODEL_FAILED || err->http != 401 || s->answered)
             return step;
@@ -192,6 +193,20 @@ start(void *self, const struct model_request *req, struct err *err)
         return &s->pub;
     stream_free(&s->pub);
     return NULL;
+}
+
+/* With the key there is: no helper is run for a count. */
+static bool
+count_tokens(void *self, const struct model_request *req, int timeout_ms, int64_t *ret_tokens,
+             struct err *err)
+{
+    struct keyed *k = self;
+    struct generation *g = take_fresh(k, 0);
+    bool ok = g && g->inner->count
+                  ? g->inner->count(g->inner->self, req, timeout_ms, ret_tokens, err)
+                  : err_set(err, ERR_UNSUPPORTED, "tokens cannot be counted now");
+    drop(k, g);
+    return ok;
 }
 
 static char **
@@ -225,8 +240,8 @@ struct model_provider *
 keyed_provider_new(const struct keyed_config *c)
 {
     struct keyed *k = xcalloc(1, sizeof *k);
-    k->pub =
-        (struct model_provider){.name = c->name, .self = k, .start = start, .free = provider_free};
+    k->pub = (struct model_provider){
+        .name = c->name, .self = k, .start = start, .free = provider_free, .count = count_tokens};
     k->helper = (struct key_helper){.command = xstrdup(c->command),
                                     .cwd = xstrdup(c->cwd),
                                     .env = (const char *const *)copy_env(c->env)};

@@ -38,5 +38,8 @@ void model_provider_free(struct model_provider *p); /* NULL is fine */
  * fit leaves scratch full. */
 struct buf;
 size_t anthropic_body_max(const struct model_request *req);
+/* The body of /v1/messages/count_tokens, in the same way: without what only an answer needs. */
+size_t anthropic_count_body(const struct model_request *req, struct buf *scratch, struct str *ret,
+                            size_t cap);
 size_t anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret,
                       size_t cap);

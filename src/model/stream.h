@@ -41,6 +41,7 @@ struct model_request {
 struct usage {
     int64_t input, output, cache_read, cache_write;
     bool estimated;
+    int64_t cache_write_1h; /* of cache_write, what is kept an hour and costs more */
 };
 
 enum stop_reason {
@@ -99,7 +100,9 @@ struct model_stream_ops {
 };
 struct model_stream { /* embedded first in the provider's own struct, which starts zeroed */
     const struct model_stream_ops *ops;
-    char request_id[64];    /* the server's, "" when unknown */
+    char request_id[64]; /* the server's, "" when unknown */
+    /* of model_request.betas, those that the server does not know: asked again without; comma separated */
+    char betas_refused[160];
     size_t bytes, n_blocks; /* of the answer so far; model_stream_next counts */
 };
 

@@ -60,6 +60,9 @@ costs(void **state)
     assert_true(near(catalog_cost(opus, &u),
                      (20000 * 4.0 + 1000 * 20.0 + 70001 * 0.20 + 10000 * 5.0) / 1e6));
     assert_true(catalog_cost(NULL, &u) < 0);
+    /* what is kept an hour costs 2 times the input, what is kept five minutes 1.25 times */
+    u = (struct usage){.cache_write = 30000, .cache_write_1h = 10000};
+    assert_true(near(catalog_cost(opus, &u), (10000 * 8.0 + 20000 * 5.0) / 1e6));
     struct model_info unknown = {.id = "x"};
     assert_true(catalog_cost(&unknown, &u) < 0);
 }
@@ -107,6 +110,18 @@ a_user_file(void **state)
     assert_true(catalog_cost(catalog_find("mine"), &u) < 0);
     assert_null(catalog_find("bad"));
     assert_non_null(catalog_find("claude-sonnet-5-5"));
+
+    /* betas by provider and name; "" takes one away */
+    assert_string_equal(catalog_beta("anthropic", "afk"), "afk-mode-2026-01-31");
+    assert_null(catalog_beta("openai", "afk"));
+    assert_null(catalog_beta("anthropic", "nothing"));
+    temp_file_write(dir, "models.json",
+                    "{\"betas\":{\"anthropic\":{\"afk\":\"\",\"mine\":\"m-1\"},\"x\":3}}");
+    problem = (struct err){0};
+    catalog_load(path, &problem);
+    assert_int_equal(problem.code, ERR_NONE);
+    assert_null(catalog_beta("anthropic", "afk"));
+    assert_string_equal(catalog_beta("anthropic", "mine"), "m-1");
 
     temp_file_write(dir, "models.json", "{\"models\":");
     problem = (struct err){0};

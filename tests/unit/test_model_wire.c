@@ -368,6 +368,84 @@ a_refused_beta_is_dropped(void **state)
     wire_server_stop(&srv);
 }
 
+/* Betas of one request: what the server does not know is told to the engine, goes with what it was for, and is not sent again. */
+static void
+a_refused_beta_of_a_request(void **state)
+{
+    static const char *const refusals[] = {
+        "Unexpected value(s) `context-management-x` for the `anthropic-beta` header.",
+        "context_management: Extra inputs are not permitted"};
+    for (size_t k = 0; k < ARRAY_LEN(refusals); k++) {
+        struct wire_server srv;
+        struct err err = {0};
+        char *script = xasprintf(
+            "{\"responses\":[[{\"status\":400,\"body\":{\"type\":\"error\",\"error\":{\"type\":"
+            "\"invalid_request_error\",\"message\":\"%s\"}}}],[{\"text\":\"fine\"}]]}",
+            refusals[k]);
+        (void)state;
+        wire_server_start(&srv, script, "0");
+        struct model_provider *p = provider_with(&srv, (struct anthropic_config){.api_key = "k"});
+        struct message *m = hello();
+        for (int i = 0; i < 2; i++) {
+            struct model_request req = {.model = "sonnet",
+                                        .max_tokens = 100,
+                                        .messages = (const struct message *const *)&m,
+                                        .n_messages = 1,
+                                        .system_break = {SIZE_MAX, SIZE_MAX},
+                                        .message_break = {0, SIZE_MAX},
+                                        .betas = k ? "context-management-x"
+                                                   : "afk-y,context-management-x",
+                                        .context_management = "{\"edits\":[]}"};
+            struct model_stream *s = p->start(p->self, &req, &err);
+            struct stream_blocks *b = stream_blocks_new();
+            assert_non_null(s);
+            assert_int_equal(drain(s, b, &err), MODEL_DONE);
+            assert_string_equal(s->betas_refused, i ? "" : "context-management-x");
+            stream_blocks_free(b);
+            model_stream_free(s);
+        }
+        for (size_t i = 0; i < 2; i++) {
+            struct cJSON *t = wire_server_logged(&srv, i);
+            const char *both = k ? "context-management-x" : "afk-y,context-management-x";
+            assert_string_equal(json_cstr(t, "headers.anthropic-beta", ""), i == 0 ? both
+                                                                            : k    ? ""
+                                                                                   : "afk-y");
+            assert_int_equal(json_at(t, "body.context_management") != NULL, i == 0);
+            json_free(t);
+        }
+        struct cJSON *t = wire_server_logged(&srv, 2);
+        assert_string_equal(json_cstr(t, "headers.anthropic-beta", ""), k ? "" : "afk-y");
+        json_free(t);
+        message_free(m);
+        model_provider_free(p);
+        free(script);
+        wire_server_stop(&srv);
+    }
+}
+
+static void
+tokens_are_counted(void **state)
+{
+    struct wire_server srv;
+    struct err err = {0};
+    int64_t tokens = 0;
+    (void)state;
+    wire_server_start(&srv, "{\"responses\":[[{\"text\":\"fine\"}]]}", "0");
+    struct model_provider *p = provider(&srv);
+    struct message *m = hello();
+    const struct model_request req = {.model = "sonnet",
+                                      .max_tokens = 100,
+                                      .messages = (const struct message *const *)&m,
+                                      .n_messages = 1,
+                                      .system_break = {SIZE_MAX, SIZE_MAX},
+                                      .message_break = {0, SIZE_MAX}};
+    assert_true(p->count(p->self, &req, 10000, &tokens, &err));
+    assert_true(tokens > 10 && tokens < 200);
+    message_free(m);
+    model_provider_free(p);
+    wire_server_stop(&srv);
+}
+
 /* Pings and halves of events do not stretch the caller's time. */
 static void
 the_time_is_kept(void **state)
@@ -515,6 +593,8 @@ main(void)
                                        cmocka_unit_test(cut_at_every_place),
                                        cmocka_unit_test(headers),
                                        cmocka_unit_test(a_refused_beta_is_dropped),
+                                       cmocka_unit_test(a_refused_beta_of_a_request),
+                                       cmocka_unit_test(tokens_are_counted),
                                        cmocka_unit_test(the_time_is_kept),
                                        cmocka_unit_test(the_server_checks),
                                        cmocka_unit_test(a_conversation)};
