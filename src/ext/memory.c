@@ -424,3 +424,91 @@ memory_load(const struct memory_options *o, struct memory *ret)
     load_user(&l);
     load_chain(&l);
 }
+
+/* ---- what waits ---- */
+
+/* A rule's globs are relative to the folder its .claude stands in; the person's own, to the project. */
+static struct str
+path_for_rule(const struct memory_options *o, const char *rule, const char *path)
+{
+    const char *at = strstr(rule, "/.claude/rules/");
+    char *base = at ? str_dup(str_make(rule, (size_t)(at - rule))) : xstrdup(o->root);
+    if (!fs_is_within(path, base) || is_users(o, base)) {
+        free(base);
+        base = xstrdup(o->root);
+    }
+    struct str rel = str_from(path);
+    size_t n = strlen(base);
+    if (fs_is_within(path, base) && n < rel.len)
+        rel = str_sub(rel, n == 1 ? 1 : n + 1, rel.len);
+    free(base);
+    return rel;
+}
+
+static void
+wake_rule(struct loader *l, size_t row, const char *path)
+{
+    struct memory *m = l->m;
+    struct buf b;
+    struct str body;
+    struct err err = {0};
+    bool found = false;
+    char *rule = m->files[row].path;
+    buf_init(&b, MEMORY_FILE_MAX);
+    char *why = forbidden(l, rule);
+    if (!why && fs_read_if(rule, MEMORY_FILE_MAX, &b, &found, &err) && found &&
+        memory_paths_match(buf_str(&b), path_for_rule(l->o, rule, path))) {
+        free(m->files[row].left_out);
+        m->files[row].left_out = NULL;
+        m->files[row].waits = false;
+        (void)memory_has_paths(buf_str(&b), &body);
+        add_text(l, row, body);
+    }
+    free(why);
+    buf_release(&b);
+}
+
+static void
+wake_rules(struct loader *l, const char *path)
+{
+    for (size_t i = 0; i < l->m->n; i++)
+        if (l->m->files[i].waits && l->m->files[i].kind == MEMORY_RULES)
+            wake_rule(l, i, path);
+}
+
+static void
+load_folder(struct loader *l, const char *dir, bool agents)
+{
+    char *rules = fs_join(dir, ".claude/rules");
+    load_in(l, MEMORY_PROJECT, dir, "CLAUDE.md");
+    if (!has(dir, "CLAUDE.md"))
+        load_in(l, MEMORY_PROJECT, dir, ".claude/CLAUDE.md");
+    if (agents)
+        load_in(l, MEMORY_PROJECT, dir, "AGENTS.md");
+    load_in(l, MEMORY_LOCAL, dir, "CLAUDE.local.md");
+    load_rules(l, rules, 0);
+    free(rules);
+}
+
+void
+memory_touch(const struct memory_options *o, struct memory *m, const char *path, bool visited)
+{
+    struct loader l = {.o = o, .m = m, .bound = o->root};
+    struct chain c = {0};
+    char *dir = fs_dirname(path);
+    if (fs_is_within(dir, o->root) && strcmp(dir, o->root) != 0 && !visited) {
+        struct memory_options below = *o;
+        below.home = NULL; /* the chain begins at the root */
+        below.cwd = dir;
+        make_chain(&below, &c);
+        bool agents = o->both || !has_claude(&c);
+        for (size_t i = 1; i < c.n; i++) /* the root's own are known */
+            load_folder(&l, c.dirs[i], agents);
+    }
+    if (fs_is_within(path, o->root))
+        wake_rules(&l, path);
+    for (size_t i = 0; i < c.n; i++)
+        free(c.dirs[i]);
+    free(c.dirs);
+    free(dir);
+}

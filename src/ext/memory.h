@@ -60,3 +60,7 @@ void memory_init(struct memory *m);
 void memory_release(struct memory *m);
 /* Never fails: what could not be read, and why, stands in the list. */
 void memory_load(const struct memory_options *o, struct memory *ret);
+/* The model looked at this file (absolute), after memory_load: the instructions of folders between the root and it that were not
+ * read yet, and rules that waited for such a file. What is new is appended to m->text and to the list; a file outside the root has
+ * none. visited: of an earlier call with a file of the same folder; then only rules are looked at. */
+void memory_touch(const struct memory_options *o, struct memory *m, const char *path, bool visited);

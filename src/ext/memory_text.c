@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/glob.h"
+
 static struct str
 line_at(struct str text, size_t at)
 {
@@ -174,4 +176,70 @@ memory_has_paths(struct str text, struct str *ret_body)
         found = found || str_starts(line, "paths:");
     }
     return false; /* never closed: no front matter */
+}
+
+/* ---- the globs of "paths:" ---- */
+
+static struct str
+without_quotes(struct str s)
+{
+    s = str_trim(s);
+    if (s.len >= 2 && (s.ptr[0] == '"' || s.ptr[0] == '\'') && s.ptr[s.len - 1] == s.ptr[0])
+        return str_sub(s, 1, s.len - 2);
+    return s;
+}
+
+/* Commas inside braces are the glob's own. */
+static bool
+any_glob_matches(struct str list, struct str path)
+{
+    size_t from = 0;
+    int depth = 0;
+    for (size_t i = 0; i <= list.len; i++) {
+        char ch = i < list.len ? list.ptr[i] : ',';
+        depth += ch == '{' ? 1 : ch == '}' ? -1 : 0;
+        if (ch != ',' || (depth > 0 && i < list.len))
+            continue;
+        struct str glob = without_quotes(str_sub(list, from, i - from));
+        if (str_starts(glob, "./"))
+            glob = str_sub(glob, 2, glob.len);
+        if (glob.len && glob_match(glob, path, GLOB_BRACES))
+            return true;
+        from = i + 1;
+    }
+    return false;
+}
+
+static struct str
+without_brackets(struct str s)
+{
+    s = str_trim(s);
+    return s.len >= 2 && s.ptr[0] == '[' && s.ptr[s.len - 1] == ']' ? str_sub(s, 1, s.len - 2) : s;
+}
+
+bool
+memory_paths_match(struct str text, struct str path)
+{
+    struct str body, line;
+    bool in_list = false;
+    if (!memory_has_paths(text, &body))
+        return false;
+    for (size_t at = line_at(text, 0).len; at < text.len; at += line.len) {
+        line = line_at(text, at);
+        struct str plain = str_trim(line);
+        if (str_is(plain, "---"))
+            return false;
+        if (str_starts(line, "paths:")) {
+            in_list = true;
+            plain = without_brackets(str_sub(plain, strlen("paths:"), plain.len));
+            if (any_glob_matches(plain, path))
+                return true;
+        } else if (in_list && str_starts(plain, "-")) {
+            if (any_glob_matches(str_sub(plain, 1, plain.len), path))
+                return true;
+        } else if (plain.len) {
+            in_list = false;
+        }
+    }
+    return false;
 }

@@ -18,3 +18,6 @@ void memory_imports_init(struct memory_imports *it, struct str text);
 bool memory_imports_next(struct memory_imports *it, struct buf *ret_path);
 /* Does its front matter have "paths:"? *ret_body: the text behind the front matter. */
 bool memory_has_paths(struct str text, struct str *ret_body);
+/* Does one of the globs of "paths:" match? They stand behind it with commas between, as a flow list, or a line each with a dash. path:
+ * relative, without a leading slash. */
+bool memory_paths_match(struct str text, struct str path);

@@ -174,3 +174,28 @@ file_state_content(struct file_state *fs, const char *path, struct buf *out)
     pthread_mutex_unlock(&fs->lock);
     return kept;
 }
+
+static int
+newest_first(const void *a, const void *b)
+{
+    const struct seen_file *const *x = a, *const *y = b;
+    return (*x)->used < (*y)->used ? 1 : (*x)->used > (*y)->used ? -1 : 0;
+}
+
+size_t
+file_state_recent(struct file_state *fs, struct file_noted *ret, size_t max)
+{
+    pthread_mutex_lock(&fs->lock);
+    const struct seen_file **by_use = xcalloc(fs->n + 1, sizeof(const struct seen_file *));
+    for (size_t i = 0; i < fs->n; i++)
+        by_use[i] = &fs->files[i];
+    if (fs->n)
+        qsort((void *)by_use, fs->n, sizeof(const struct seen_file *), newest_first);
+    size_t n = fs->n < max ? fs->n : max;
+    for (size_t i = 0; i < n; i++)
+        ret[i] =
+            (struct file_noted){xstrdup(by_use[i]->path), by_use[i]->mtime_ns, by_use[i]->size};
+    free((void *)by_use);
+    pthread_mutex_unlock(&fs->lock);
+    return n;
+}

@@ -23,5 +23,12 @@ void file_state_note_hash(struct file_state *fs, const char *path, int64_t mtime
 /* Compares by mtime and size first, by content when those differ (a touch alone is still fresh). */
 enum file_seen file_state_check(struct file_state *fs, const char *path, int64_t mtime_ns,
                                 struct str content);
+/* What was noted of the files used last, the newest first, at most max of them; the paths are yours. */
+struct file_noted {
+    char *path;
+    int64_t mtime_ns;
+    uint64_t size;
+};
+size_t file_state_recent(struct file_state *fs, struct file_noted *ret, size_t max);
 /* The bytes as they were noted, appended to out; false when they were not kept. */
 bool file_state_content(struct file_state *fs, const char *path, struct buf *out);

@@ -308,6 +308,68 @@ test_only_whole_comments_are_cut(void **state)
     assert_true(str_is(body, "body"));
 }
 
+/* What waits in folders and for paths comes when a file there is looked at, once. */
+static void
+test_what_waits_comes_when_it_is_touched(void **state)
+{
+    struct world *w = *state;
+    temp_file_write(w->root, "CLAUDE.md", "ROOT\n");
+    temp_file_write(w->root, "lib/CLAUDE.md", "LIB\n");
+    temp_file_write(w->root, "lib/sub/AGENTS.md", "NOT-THIS\n");
+    temp_file_write(w->root, "lib/sub/CLAUDE.local.md", "LOCAL\n");
+    temp_file_write(w->root, "lib/.claude/rules/c.md", "---\npaths: \"**/*.{c,h}\"\n---\nC-RULE\n");
+    temp_file_write(w->root, ".claude/rules/py.md",
+                    "---\npaths:\n  - tools/**/*.py\n---\nPY-RULE\n");
+    const char *text = loaded(w);
+    assert_non_null(strstr(text, "ROOT"));
+    assert_null(strstr(text, "LIB"));
+    char *c = fs_join(w->root, "lib/sub/a.c"), *py = fs_join(w->root, "tools/x/y.py");
+    char *outside = fs_join(w->home, "other/CLAUDE.md");
+    buf_clear(&w->m.text);
+    memory_touch(&w->o, &w->m, c, false);
+    text = buf_cstr(&w->m.text);
+    assert_non_null(strstr(text, "LIB"));
+    assert_non_null(strstr(text, "LOCAL"));
+    assert_non_null(strstr(text, "C-RULE"));
+    assert_null(strstr(text, "NOT-THIS"));
+    assert_null(strstr(text, "ROOT"));
+    assert_null(strstr(text, "paths:"));
+    assert_null(strstr(text, "PY-RULE"));
+    buf_clear(&w->m.text);
+    memory_touch(&w->o, &w->m, c, true);
+    memory_touch(&w->o, &w->m, c, false);
+    assert_int_equal(w->m.text.len, 0);
+    memory_touch(&w->o, &w->m, outside, false);
+    assert_int_equal(w->m.text.len, 0);
+    memory_touch(&w->o, &w->m, py, false);
+    assert_non_null(strstr(buf_cstr(&w->m.text), "PY-RULE"));
+    free(c);
+    free(py);
+    free(outside);
+}
+
+static void
+test_the_globs_of_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *path;
+        bool match;
+    } cases[] = {
+        {"---\npaths: src/**/*.c\n---\n", "src/a/b.c", true},
+        {"---\npaths: src/**/*.c\n---\n", "lib/b.c", false},
+        {"---\npaths: \"*.md\", '*.{c,h}'\n---\n", "x.h", true},
+        {"---\npaths: [\"a/**\", b/*]\n---\n", "b/c", true},
+        {"---\npaths:\n  - ./a/*\n  - \"b/*\"\nother:\n  - c/*\n---\n", "a/x", true},
+        {"---\npaths:\n  - ./a/*\nother:\n  - c/*\n---\n", "c/x", false},
+        {"no front matter\npaths: *\n", "x", false},
+        {"---\npaths:\n---\n", "x", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (memory_paths_match(str_from(cases[i].text), str_from(cases[i].path)) != cases[i].match)
+            fail_msg("case %zu: %s %s", i, cases[i].text, cases[i].path);
+}
+
 int
 main(void)
 {
@@ -323,7 +385,9 @@ main(void)
         T(test_too_much_is_told),
         T(test_too_many_files_are_told),
         T(test_folders_that_lead_back_are_read_a_bounded_number_of_times),
+        T(test_what_waits_comes_when_it_is_touched),
         cmocka_unit_test(test_only_whole_comments_are_cut),
+        cmocka_unit_test(test_the_globs_of_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
