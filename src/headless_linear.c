@@ -292,7 +292,7 @@ take_event(struct linear *l, struct event *ev)
         l->answered = ev->seq;
     if (ev->kind == EV_CLOSED)
         l->closed = true;
-    if (ev->kind == EV_USER && !ev->u.user.replayed)
+    if (ev->kind == EV_USER && !ev->u.user.replayed && !ev->u.user.hidden)
         buf_clear(&l->steered);
     if (ev->kind == EV_RESULT) {
         say_unsent(l, ev);

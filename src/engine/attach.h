@@ -11,6 +11,7 @@
 #include "base/buf.h"
 
 struct core;
+struct message;
 struct message_builder;
 
 #define ATTACH_TEXT_MAX 16000 /* bytes of one; ATTACH_ALL_MAX: of all in one message */
@@ -24,9 +25,14 @@ struct attach_producer {
 };
 const struct attach_producer *attach_producers(size_t *ret_n);
 
-/* After results and before what was typed: adds each text as a <system-reminder> block. */
+/* After results and before what was typed: adds each text as a <system-reminder> block. What does not fit waits for the next turn. */
 void attach_all(struct core *c, struct message_builder *b);
+/* The message was appended: its reminders as hidden EV_USER, as a screen that opens the session later has them. */
+void attach_emit(struct core *c, const struct message *m);
 /* A tool touched a path: instructions that wait in its folder become due. */
 void attach_touched(struct core *c, const char *path);
+/* The list that TodoWrite set (a JSON array; NULL: none), also of a resumed session. */
+void attach_todos(struct core *c, const char *list_json);
 /* A new session, /clear, /compact: the producers begin anew. */
 void attach_reset(struct core *c);
+void attach_release(struct core *c);

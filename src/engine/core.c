@@ -14,6 +14,7 @@
 #include "engine/permit_sandbox.h"
 #include "engine/query_log.h"
 #include "engine/session_private.h"
+#include "engine/side.h"
 #include "engine/tasks.h"
 #include "model/provider.h"
 #include "perm/chain.h"
@@ -108,7 +109,7 @@ copy_settled(struct core *c, const struct engine_config *cfg)
     c->max_turns = cfg->max_turns;
     c->max_retries = cfg->max_retries < 0 ? 10 : cfg->max_retries;
     c->max_tokens = cfg->max_tokens;
-    c->max_budget_usd = cfg->max_budget_usd;
+    c->max_budget_usd = c->spend.given = cfg->max_budget_usd;
     c->window_limit = cfg->context_window;
 }
 
@@ -144,6 +145,7 @@ bool
 core_release(struct core *c)
 {
     executor_free(c->executor);
+    side_close(c);
     bool all_back = pool_free(c->pool, c->seams.kill_wait_ms);
     permit_free(c->permit);
     judged_release(&c->judged);
@@ -166,7 +168,8 @@ core_release(struct core *c)
     free(c->retired);
     char *strings[] = {c->root,         c->home,         c->config_dir,     c->data_dir,
                        c->original_cwd, c->cli_settings, c->system_prompt,  c->append_system_prompt,
-                       c->cwd,          c->model,        c->fallback_model, c->sandbox_want};
+                       c->cwd,          c->model,        c->fallback_model, c->sandbox_want,
+                       c->first_model,  c->repeat_told};
     for (size_t i = 0; i < ARRAY_LEN(strings); i++)
         free(strings[i]);
     strv_free(c->allowed_tools);
@@ -178,9 +181,28 @@ core_release(struct core *c)
 
 /* ---- events ---- */
 
+/* Whatever edits the context says so here: the next request finds less in the prompt cache. */
+static void
+expect_break(struct core *c, const struct event *e)
+{
+    const char *tier = e->u.compact.tier;
+    char *why = xasprintf("context edited: %s", tier ? tier : "?");
+    if (tier && (strcmp(tier, "person") == 0 || strcmp(tier, "auto") == 0 ||
+                 strcmp(tier, "reactive") == 0))
+        ledger_expect(&c->usage.ledger,
+                      strcmp(tier, "person") == 0 ? "/compact" : "the conversation was compacted",
+                      true);
+    else
+        ledger_expect(&c->usage.ledger, why, false);
+    free(why);
+}
+
 void
 core_emit(struct core *c, struct event *take_e)
 {
+    if (take_e->kind == EV_COMPACT && take_e->phase == PHASE_END && !take_e->u.compact.failed &&
+        !take_e->agent)
+        expect_break(c, take_e);
     queue_push(c->out, take_e);
 }
 
@@ -275,29 +297,6 @@ core_emit_message(struct core *c, const struct message *m, const char *tool_resu
 }
 
 void
-core_add_reminders(struct core *c, struct message_builder *b)
-{
-    tasks_add_reminders(c, b);
-    session_was_add_reminder(c, b);
-    if (c->mode == c->told_mode)
-        return;
-    struct buf text;
-    buf_init(&text, 1024);
-    buf_addf(&text, "<system-reminder>\nThe permission mode is now \"%s\".",
-             perm_mode_shown(c->mode));
-    if (c->mode == PERM_PLAN)
-        buf_adds(&text,
-                 " Only read and search: change nothing, run nothing that changes anything. End "
-                 "with a plan for the person to judge.");
-    else if (c->told_mode == PERM_PLAN)
-        buf_adds(&text, " The restriction to reading is lifted.");
-    buf_adds(&text, "\n</system-reminder>");
-    message_add_text(b, buf_str(&text));
-    buf_release(&text);
-    c->told_mode = c->mode;
-}
-
-void
 core_set_mode(struct core *c, enum perm_mode mode)
 {
     if (mode == PERM_BYPASS && !c->bypass_allowed) {
@@ -305,8 +304,9 @@ core_set_mode(struct core *c, enum perm_mode mode)
         return;
     }
     c->mode = mode;
-    c->passport.latch_afk |= mode == PERM_AUTO; /* stays until /clear */
-    c->mode_scope = SCOPE_CLI;                  /* the person's own choice, in this session */
+    if (mode == PERM_AUTO)
+        latch_set(c, LATCH_AFK);
+    c->mode_scope = SCOPE_CLI; /* the person's own choice, in this session */
     struct event *e = event_new(EV_MODE);
     e->u.mode.mode = mode;
     core_emit(c, e);

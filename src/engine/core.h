@@ -11,7 +11,12 @@
 #include "base/queue.h"
 #include "engine/engine.h"
 #include "engine/judged.h"
+#include "engine/pins.h"
+#include "engine/latches.h"
+#include "engine/outgoing.h"
 #include "engine/prompt.h"
+#include "engine/repeat.h"
+#include "engine/spend.h"
 #include "engine/state.h"
 #include "engine/usage.h"
 #include "engine/waker.h"
@@ -24,10 +29,12 @@
 #include "tools/filestate.h"
 #include "tools/tool.h"
 
+struct attach_told;
 struct permit;
 struct permit_sandbox;
 struct pool;
 struct executor;
+struct side_call;
 struct tool_logs;
 
 /* What the journal of a resumed session says beside its messages, and is not settled yet. session_was.c */
@@ -66,7 +73,10 @@ struct core {
     int64_t window_limit;            /* engine_config.context_window */
     struct model_provider **retired; /* that /connect replaced; somebody may still use one */
     size_t n_retired, cap_retired;
-    double max_budget_usd;
+    double max_budget_usd; /* in force, of the session (engine/spend.h) */
+    struct spend spend;
+    struct repeat repeat;
+    char *repeat_told; /* a circle that the model was stopped in and has not been told of */
 
     /* The session. */
     char session_id[37];
@@ -82,7 +92,11 @@ struct core {
     char *todos_due;        /* a list that goes into the journal behind the next message; NULL */
     struct passport passport;
     struct buf saved_passport; /* the bytes in the store: only what changed is written */
-    char *cwd, *model, *fallback_model;
+    char *cwd, *model, *fallback_model; /* fallback_model: "a,b" */
+    char *first_model;                  /* on_fallback: the one that was chosen */
+    size_t fallback_at;                 /* ... the next of the list */
+    int64_t fell_back_ms;
+    bool plain_requests; /* the server does not know an option: they are left out */
     const struct model_info *info; /* NULL: not in the catalogue */
     int64_t window; /* tokens the model takes in, by its server or the catalogue; 0: unknown */
     int64_t window_guess; /* of a model that its server has not loaded yet; 0: nothing is guessed */
@@ -91,7 +105,12 @@ struct core {
     struct file_state *files;
     struct prompt prompt;
     struct usage_meter usage;
+    struct pins pins;
+    struct latches latches;
+    struct attach_told *told; /* engine/attach.h */
+    int64_t counted_turn;     /* one past the turn in which the server was asked for a count; 0: none */
     struct state state;
+    struct outgoing outgoing;
 
     /* Services. */
     struct permit *permit;
@@ -100,6 +119,7 @@ struct core {
     struct pool *pool;
     struct executor *executor;
     struct task_table *tasks; /* commands that run, in front and behind */
+    struct side_call *sides;  /* engine/side.h: those that run */
     struct tool_logs *logs;   /* engine/query_log.h */
 };
 
@@ -147,6 +167,9 @@ bool core_append_done(struct core *c, const struct message *take_m, struct err *
 /* Reads a resumed conversation into State, if that was not done yet. Resuming itself needs only the last page, so this comes
  * before whatever looks at State's messages: a request, a compaction. core_append does not need it. */
 void core_need_messages(struct core *c);
+/* In place of the conversation: a boundary in the journal and this message behind it. False: everything is as it was. */
+bool core_compact(struct core *c, const struct message *take_m, struct str members_json,
+                  struct err *err) MUST_CHECK;
 /* event.place of the message that is appended next, from 1. */
 int64_t core_next_place(const struct core *c);
 /* Makes what was journalled durable; before a request leaves. */
@@ -156,9 +179,6 @@ void core_emit_user(struct core *c, const struct message *m, const char *text, b
 void core_emit_message(struct core *c, const struct message *m, const char *tool_results_json);
 /* A note in the journal; a failure is logged, it costs no turn. */
 void core_note(struct core *c, const char *type, const char *subtype, struct str members_json);
-/* What the model has to know since its last message (a changed mode, background commands that ended), as text blocks at the end of a user message: the
- * system prompt stays frozen. */
-void core_add_reminders(struct core *c, struct message_builder *b);
 /* Writes the passport to the store when it changed. */
 void core_save_passport(struct core *c, enum session_status status, const char *last_error);
 

@@ -60,7 +60,7 @@ enum query_kind {
     /* {"context":{"used","window","state","estimated"}, "sources":[{"name","tokens"}] (system, tools, memory, messages, results),
      * "models":[{"model","requests","input","output","cache_read","cache_write","cost_usd" or null}], "agents":[the same with
      * "agent"], "requests":[{"turn","purpose","model","input","output","cache_read","cache_write","cost_usd","context"}] (the
-     * newest 200), "cache_breaks":[{"turn","reason","tokens"}], "tiers":[{"id","name","percent"}], "budget_usd","cost_usd",
+     * newest 200), "cache_breaks":[{"turn","reason","tokens","expected","cost_usd"}], "tiers":[{"id","name","percent"}], "budget_usd","cost_usd",
      * "api_ms","tool_ms","estimated"} */
     QUERY_METERS,
     /* {"models":[{"id","shown","provider","context","max_output","price":{"in","out"} or null,"current":bool,"where"}]}: the
@@ -117,6 +117,7 @@ enum event_kind {
     EV_NOTICE,       /* notice: a line for the person */
     EV_ERROR,        /* error: something failed that the person must know */
     EV_COMPACT,      /* phase; compact: a tier changes what the model is sent */
+    EV_CACHE_BREAK,  /* cache_break: tokens were paid again though they had been cached */
     EV_RETRY,        /* retry: an attempt failed, the next comes in delay_ms */
     EV_ANSWER,       /* answer to an OP_QUERY: seq, json */
     EV_RESULT,       /* result: a submit is over */
@@ -259,6 +260,12 @@ struct event {
             char *text;            /* END: one line for the person; NULL */
             bool failed;
         } compact;
+        struct {
+            char *reason; /* "tool Bash changed", "the cache expired (7 min since the request before)" */
+            int64_t tokens, turn;
+            double cost_usd; /* more than with the cache; negative: unknown */
+            bool expected;   /* it follows from what the person or yare did: another model, /compact, an edit of the context */
+        } cache_break;
         struct {
             char *json;
         } answer;

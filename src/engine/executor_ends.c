@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/attach.h"
 #include "engine/executor_call.h"
 
 #define DISPLAY_MAX ((size_t)16 << 10) /* of one call */
@@ -68,6 +69,16 @@ take_todos(struct core *core, const struct call *c)
         return;
     free(core->todos_due);
     core->todos_due = str_dup(list);
+    attach_todos(core, core->todos_due);
+}
+
+/* Instructions may wait for the file that it was about. */
+static void
+take_touched(struct core *core, const struct call *c)
+{
+    const char *path = json_cstr(c->tree, "file_path", json_cstr(c->tree, "notebook_path", NULL));
+    if (path && c->state == TOOL_DONE)
+        attach_touched(core, path);
 }
 
 void
@@ -82,6 +93,7 @@ executor_add_ends(struct executor *x, struct message_builder *b)
     for (size_t i = 0; i < x->n; i++) {
         write_end(x, &x->calls[i], &left, &w);
         take_todos(x->core, &x->calls[i]);
+        take_touched(x->core, &x->calls[i]);
     }
     jw_end(&w);
     if (x->n && !buf_full(&json))

@@ -2,7 +2,7 @@
 /*
  * Sticky latches: what changes a request's headers or parameters. Unset until first used, then set until
  * /clear or /compact, so that only the first activation can void the prompt cache and switching to and fro costs nothing. Which
- * beta header a latch stands for, and for which provider, is data: "betas" in assets/models.json. Engine thread.
+ * beta header a latch stands for, and for which provider, is data: "betas" in assets/models.json (docs/cache.md). Engine thread.
  */
 #include <stdbool.h>
 
@@ -34,7 +34,13 @@ struct latches {
 /* First use; true: it changes what the next request says. */
 bool latch_set(struct core *c, enum latch l);
 void latches_clear(struct core *c); /* /clear, /compact; refused stays */
-/* The betas that the next request names, comma separated, for this provider and model; appends. */
+/* The betas that the next request names, comma separated, for this provider; appends. */
 void latches_betas(const struct core *c, struct buf *out);
-void latches_write(const struct latches *l,
-                   struct jw *w); /* {"afk":true,...} for passport and /state */
+/* The server did not know these (model_stream.betas_refused). */
+void latches_refused(struct core *c, const char *betas);
+void
+latches_write(const struct latches *l,
+              struct jw *w); /* {"afk":true,...,"refused":["afk"]} for the journal and /state */
+/* On resume: from the journal's record {"latches":{...}}, or an empty one: from the passport. */
+void latches_restore(struct core *c, struct str record);
+void latches_note(struct core *c); /* the record, where something is set */

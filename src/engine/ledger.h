@@ -30,7 +30,9 @@ struct ledger_row {
 };
 struct ledger_break {
     int64_t turn, tokens; /* tokens: paid again though they had been cached */
-    char reason[96];
+    double cost_usd;      /* what that cost more; negative: unknown */
+    bool expected;        /* it follows from what the person or yare did: another model, /compact */
+    char reason[120];
 };
 struct ledger_agent { /* sums; agents[0] is the main one */
     char name[48];
@@ -38,12 +40,22 @@ struct ledger_agent { /* sums; agents[0] is the main one */
     int64_t requests;
     double cost_usd;
 };
-/* Hashes of what a request is made of; which of them changed explains a break. model 0: not known. */
-struct ledger_parts {
-    uint64_t model, system, tools, memory;
-    uint64_t history;      /* all messages that are sent */
-    uint64_t history_then; /* of them, as many as the request before had */
+/* Hashes of what a request is made of, in the order in which the cache compares them; which of them changed explains a break. */
+struct ledger_part {
+    char
+        name[56]; /* "tool Bash", "system prompt (dynamic)", "memory", "beta header afk-mode-..." */
+    uint64_t hash; /* 0: there is no such part */
 };
+#define LEDGER_PARTS 200 /* the last one takes the rest */
+struct ledger_parts {
+    struct ledger_part part[LEDGER_PARTS];
+    size_t n;
+    char model[96];    /* "": not known */
+    int64_t cache_min; /* shorter prompts are not cached */
+    int64_t wall_ms;   /* when it left; 0: not known */
+    bool rewritten;    /* messages that the request before had are not in it as they were */
+};
+void ledger_part_add(struct ledger_parts *p, const char *kind, const char *name, struct str bytes);
 struct ledger {
     struct ledger_row rows[LEDGER_ROWS];
     uint64_t n; /* ever; rows[n % LEDGER_ROWS] is the next to write */
@@ -52,14 +64,23 @@ struct ledger {
     struct ledger_agent agents[LEDGER_AGENTS];
     size_t n_agents;
     struct ledger_parts parts, last_parts;
-    /* tokens that the main loop's last request left in the cache, and when */
-    int64_t cached, cached_ms;
+    /* tokens that the main loop's last request left in the cache, when, and for how long */
+    int64_t cached, cached_ms, life_ms;
+    /* what will break the cache of the next request: "/compact"; "": nothing is known. expected_all: as ledger_expect says */
+    char expected[64];
+    bool expected_all;
 };
 
 /* What the next request of the main loop is made of. */
 void ledger_watch(struct ledger *l, const struct ledger_parts *parts);
-/* Adds a request. One of the main loop whose cache reads fall well below what was cached before is noted as a break. */
-void ledger_add(struct ledger *l, const struct ledger_row *row);
+/* The next request will find less in the cache, and this is why: "context edited: snip". all: it may find nothing ("/compact"), so
+ * that nothing else need explain it. */
+void ledger_expect(struct ledger *l, const char *why, bool all);
+/* Adds a request. One of the main loop whose cache reads fall well below what was cached before is noted as a break, which is
+ * given (its cost is the caller's to fill in); NULL: none. */
+struct ledger_break *ledger_add(struct ledger *l, const struct ledger_row *row);
+/* The same of a record of the journal: its breaks have records of their own. */
+void ledger_add_old(struct ledger *l, const struct ledger_row *row);
 /* The i-th kept row or break, the oldest first; NULL past the end. */
 const struct ledger_row *ledger_at(const struct ledger *l, size_t i);
 const struct ledger_break *ledger_break_at(const struct ledger *l, size_t i);
@@ -69,3 +90,6 @@ int64_t ledger_context(const struct ledger_row *row);
  * record; false: it is no usage record. The cost is the caller's to fill in. */
 void ledger_write_note(const struct ledger_row *row, struct buf *out);
 bool ledger_read_note(struct str record, struct ledger_row *ret);
+/* The same of a break, record "cache-break". */
+void ledger_write_break(const struct ledger_break *b, struct buf *out);
+bool ledger_read_break(struct ledger *l, struct str record);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/attach.h"
 #include "engine/context.h"
 #include "engine/loop_private.h"
 
@@ -87,9 +88,9 @@ loop_append_results(struct loop *l, struct err *err)
     struct message_builder *b = message_builder_new(ROLE_USER);
     executor_results(c->executor, b, &json);
     bool steer = l->e->n_steer > 0 && cancel_fired(l->turn) == CANCEL_NONE;
+    attach_all(c, b);
     if (steer)
         take_steers(l->e, b);
-    core_add_reminders(c, b);
     struct message *m = message_build(b);
     if (!m) {
         buf_release(&json);
@@ -99,7 +100,9 @@ loop_append_results(struct loop *l, struct err *err)
     bool ok = core_append_done(c, m, err);
     if (ok) {
         state_index_answers(&c->state, m);
+        loop_note_calls(l, m);
         core_emit_message(c, m, buf_cstr(&json));
+        attach_emit(c, m);
         if (steer)
             emit_steers(l->e, m);
         ok = core_sync(c, err);
@@ -138,7 +141,7 @@ hold_tools(struct loop *l)
 enum flow
 step_tools(struct loop *l, struct round *r)
 {
-    if (r->cut)
+    if (r->cut || r->shorter)
         return FLOW_NEXT; /* the same request again; nothing of this one is kept */
     if (!append_answer(l, r))
         return loop_fail(l, &l->result->err);

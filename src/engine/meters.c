@@ -1,48 +1,79 @@
 #include "engine/meters.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "engine/context.h"
 #include "engine/engine_private.h"
 
 /* ---- the watch ---- */
 
-static uint64_t
-hash_messages(const struct state *st, size_t n)
+static void
+add_betas(struct ledger_parts *parts, const char *betas)
 {
-    uint64_t h = str_hash(STR(""));
-    for (size_t i = 0; i < n && i < st->n; i++) {
-        /* immutable: the same bytes stand at the same place */
-        const char *at = st->messages[i]->json.ptr;
-        h = str_hash_more(h, str_make((const char *)&at, sizeof at));
+    struct str rest = str_from(betas ? betas : ""), one;
+    while (str_split(&rest, ',', &one)) {
+        char *name = str_dup(one);
+        if (one.len)
+            ledger_part_add(parts, "beta header", name, one);
+        free(name);
     }
-    return h;
 }
 
 void
-meters_watch(struct core *c)
+meters_watch(struct core *c, const struct model_request *req)
 {
-    const struct prompt *p = &c->prompt;
-    struct ledger_parts parts = {
-        .model = str_hash(str_from(c->model)) | 1,
-        .tools = str_hash(buf_str(&p->tools)),
-        .memory = str_hash(buf_str(&p->memory)),
-        .system = str_hash(STR("")),
-        .history = hash_messages(&c->state, c->state.n),
-        .history_then = hash_messages(&c->state, c->state.n_sent),
-    };
-    for (size_t i = 0; i < PROMPT_SEGMENTS; i++)
-        parts.system = str_hash_more(parts.system, buf_str(&p->seg[i]));
+    struct ledger_parts parts = c->prompt.parts;
+    const struct state *st = &c->state;
+    (void)snprintf(parts.model, sizeof parts.model, "%s", c->model);
+    parts.cache_min = c->info ? c->info->cache_min : 0;
+    parts.wall_ms = clock_wall_ms();
+    parts.rewritten = st->n_same < st->n_cached;
+    add_betas(&parts, req->betas);
+    if (req->context_management)
+        ledger_part_add(&parts, "context management", "", str_from(req->context_management));
     ledger_watch(&c->usage.ledger, &parts);
+}
+
+void
+meters_answered(struct core *c, const struct usage *u)
+{
+    if (u->input || u->cache_read || u->cache_write)
+        state_note_cached(&c->state, c->state.n_sent);
+    const struct ledger_break *b = c->usage.broke;
+    c->usage.broke = NULL;
+    if (!b)
+        return;
+    struct buf note;
+    buf_init(&note, 1024);
+    ledger_write_break(b, &note);
+    core_note(c, "cache-break", NULL, buf_str(&note));
+    buf_release(&note);
+    if (b->expected)
+        log_info("cache", "%lld tokens were paid again: %s", (long long)b->tokens, b->reason);
+    else
+        log_warn("cache", "%lld tokens were paid again: %s", (long long)b->tokens, b->reason);
+    struct event *e = event_new(EV_CACHE_BREAK);
+    e->u.cache_break.reason = xstrdup(b->reason);
+    e->u.cache_break.tokens = b->tokens;
+    e->u.cache_break.cost_usd = b->cost_usd;
+    e->u.cache_break.expected = b->expected;
+    e->u.cache_break.turn = b->turn;
+    core_emit(c, e);
 }
 
 /* ---- the answer ---- */
 
-enum source { SRC_SYSTEM, SRC_TOOLS, SRC_MEMORY, SRC_MESSAGES, SRC_RESULTS, SRC_COUNT };
+enum source { SRC_SYSTEM, SRC_TOOLS, SRC_MEMORY, SRC_MESSAGES, SRC_RESULTS };
+const char *const meters_source_names[METERS_SOURCES] = {"system", "tools", "memory", "messages",
+                                                         "results"};
 
 static void
-count_bytes(const struct core *c, double bytes[SRC_COUNT])
+count_bytes(const struct core *c, double bytes[METERS_SOURCES])
 {
     const struct prompt *p = &c->prompt;
     for (size_t i = 0; i < PROMPT_SEGMENTS; i++)
@@ -60,25 +91,36 @@ count_bytes(const struct core *c, double bytes[SRC_COUNT])
         bytes[SRC_RESULTS] += (double)results;
         bytes[SRC_MESSAGES] += (double)(m->json.len - results);
     }
+    /* it stands in the first message */
+    if (bytes[SRC_MESSAGES] >= bytes[SRC_MEMORY])
+        bytes[SRC_MESSAGES] -= bytes[SRC_MEMORY];
 }
 
-/* The fill by where it comes from. Nobody counts the parts: they share the whole by their bytes. */
+/* Nobody counts the parts: they share the whole by their bytes. */
+void
+meters_sources(const struct core *c, int64_t ret[METERS_SOURCES])
+{
+    double bytes[METERS_SOURCES] = {0}, all = 0;
+    count_bytes(c, bytes);
+    for (size_t i = 0; i < METERS_SOURCES; i++)
+        all += bytes[i];
+    double used = (double)context_used(c);
+    for (size_t i = 0; i < METERS_SOURCES; i++)
+        ret[i] = all > 0 ? (int64_t)(used * bytes[i] / all + 0.5) : 0;
+}
+
+/* The fill by where it comes from. */
 static void
 write_sources(struct jw *w, const struct core *c)
 {
-    static const char *const names[SRC_COUNT] = {"system", "tools", "memory", "messages",
-                                                 "results"};
-    double bytes[SRC_COUNT] = {0}, all = 0;
-    count_bytes(c, bytes);
-    for (size_t i = 0; i < SRC_COUNT; i++)
-        all += bytes[i];
-    double used = (double)context_used(c);
+    int64_t tokens[METERS_SOURCES];
+    meters_sources(c, tokens);
     jw_key(w, "sources");
     jw_array(w);
-    for (size_t i = 0; i < SRC_COUNT; i++) {
+    for (size_t i = 0; i < METERS_SOURCES; i++) {
         jw_object(w);
-        jw_kcstr(w, "name", names[i]);
-        jw_kint(w, "tokens", all > 0 ? (int64_t)(used * bytes[i] / all + 0.5) : 0);
+        jw_kcstr(w, "name", meters_source_names[i]);
+        jw_kint(w, "tokens", tokens[i]);
         jw_end(w);
     }
     jw_end(w);
@@ -111,7 +153,10 @@ write_models(struct jw *w, const struct passport *p)
     jw_array(w);
     for (size_t i = 0; i < p->n_usage; i++) {
         const struct session_model_usage *r = &p->usage[i];
-        struct usage u = {r->input, r->output, r->cache_read, r->cache_write, false};
+        struct usage u = {.input = r->input,
+                          .output = r->output,
+                          .cache_read = r->cache_read,
+                          .cache_write = r->cache_write};
         jw_object(w);
         jw_kcstr(w, "model", r->model);
         jw_kint(w, "requests", r->requests);
@@ -169,6 +214,8 @@ write_breaks(struct jw *w, const struct ledger *l)
         jw_kint(w, "turn", b->turn);
         jw_kcstr(w, "reason", b->reason);
         jw_kint(w, "tokens", b->tokens);
+        jw_kbool(w, "expected", b->expected);
+        write_cost(w, b->cost_usd);
         jw_end(w);
     }
     jw_end(w);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "engine/core.h"
 #include "engine/permit.h"
 #include "perm/rules.h"
@@ -162,6 +163,52 @@ set_breaks(struct prompt *p)
     p->breaks[1] = at[PROMPT_DYNAMIC];
 }
 
+/* ---- what it is made of ---- */
+
+static struct str
+unquoted(struct str s)
+{
+    return s.len >= 2 && s.ptr[0] == '"' ? str_sub(s, 1, s.len - 2) : s;
+}
+
+/* Each tool of the array by its name. */
+static void
+add_tool_parts(struct ledger_parts *parts, struct str tools)
+{
+    size_t at = json_skip_blanks(tools, 0);
+    while (at < tools.len && tools.ptr[at] != ']') {
+        size_t from = json_skip_blanks(tools, at + 1), end = json_skip_value(tools, from);
+        struct str tool = str_sub(tools, from, end - from);
+        char *name = str_dup(unquoted(json_raw_member(tool, "name")));
+        if (tool.len)
+            ledger_part_add(parts, "tool", name, tool);
+        free(name);
+        size_t next = json_skip_blanks(tools, end);
+        if (next <= at)
+            break;
+        at = next;
+    }
+}
+
+static void
+name_parts(struct prompt *p)
+{
+    static const char *const names[] = {
+        [PROMPT_ATTRIBUTION] = "(attribution)",
+        [PROMPT_STATIC] = "(static)",
+        [PROMPT_GLOBAL] = "(global)",
+        [PROMPT_DYNAMIC] = "(dynamic)",
+    };
+    memset(&p->parts, 0, sizeof p->parts);
+    if (p->tools.len)
+        add_tool_parts(&p->parts, buf_str(&p->tools));
+    for (size_t i = 0; i < PROMPT_SEGMENTS; i++)
+        if (p->seg[i].len)
+            ledger_part_add(&p->parts, "system prompt", names[i], buf_str(&p->seg[i]));
+    if (p->memory.len)
+        ledger_part_add(&p->parts, "memory", "", buf_str(&p->memory));
+}
+
 void
 prompt_build(struct prompt *p, struct core *c)
 {
@@ -178,4 +225,5 @@ prompt_build(struct prompt *p, struct core *c)
     set_breaks(p);
     build_tools(p, c);
     prompt_build_memory(p, c);
+    name_parts(p);
 }

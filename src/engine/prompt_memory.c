@@ -11,11 +11,9 @@
 #define EXCLUDES_MAX 64
 #define TOLD_MAX 5
 
-/* What a deny rule keeps from Read is kept from the memory too. */
-static bool
-may_read(void *user, const char *path)
+bool
+prompt_may_read(struct core *c, const char *path)
 {
-    struct core *c = user;
     char *config_home = fs_join(c->home, ".claude");
     const struct perm_anchor anchor = {
         .root = c->root, .cwd = c->cwd, .home = c->home, .config_home = config_home};
@@ -23,6 +21,12 @@ may_read(void *user, const char *path)
     bool yes = !perm_rules_match_path(rules, VERDICT_DENY, "Read", &path, 1, &anchor);
     free(config_home);
     return yes;
+}
+
+static bool
+may_read(void *user, const char *path)
+{
+    return prompt_may_read(user, path);
 }
 
 /* Files that hold nothing or wait for their turn are no news. */
@@ -42,16 +46,16 @@ tell_left_out(struct prompt *p)
 }
 
 void
-prompt_build_memory(struct prompt *p, struct core *c)
+prompt_memory_options(struct core *c, struct memory_options *ret)
 {
     const struct config *config = permit_config(c->permit);
     struct config_item items[EXCLUDES_MAX];
-    char *excludes[EXCLUDES_MAX + 1] = {0};
+    char **excludes = xcalloc(EXCLUDES_MAX + 1, sizeof *excludes);
     size_t n = config_list(config, "claudeMdExcludes", !c->trusted, items, EXCLUDES_MAX);
     for (size_t i = 0; i < n && i < EXCLUDES_MAX; i++)
         excludes[i] = str_dup(items[i].value);
     const char *claude_dir = getenv("CLAUDE_CONFIG_DIR");
-    const struct memory_options o = {
+    *ret = (struct memory_options){
         .home = c->home,
         .claude_dir = claude_dir && *claude_dir ? claude_dir : NULL,
         .config_dir = c->config_dir,
@@ -62,9 +66,24 @@ prompt_build_memory(struct prompt *p, struct core *c)
         .may_read = may_read,
         .user = c,
     };
+}
+
+void
+prompt_memory_options_release(struct memory_options *o)
+{
+    for (size_t i = 0; o->excludes && o->excludes[i]; i++)
+        free(o->excludes[i]);
+    free((void *)(uintptr_t)o->excludes);
+    o->excludes = NULL;
+}
+
+void
+prompt_build_memory(struct prompt *p, struct core *c)
+{
+    struct memory_options o;
+    prompt_memory_options(c, &o);
     memory_load(&o, &p->files);
-    for (size_t i = 0; excludes[i]; i++)
-        free(excludes[i]);
+    prompt_memory_options_release(&o);
     tell_left_out(p);
     if (!p->files.text.len)
         return;

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "engine/attach.h"
 #include "engine/permit.h"
 #include "engine/session_private.h"
 #include "engine/validator.h"
@@ -26,14 +27,17 @@ core_session_close(struct core *c)
     free(c->title);
     c->title = NULL;
     session_was_release(&c->was);
+    pins_release(&c->pins);
     free(c->todos_due);
     c->todos_due = NULL;
     c->passport_foreign = false;
+    outgoing_release(&c->outgoing);
     state_release(&c->state);
     passport_release(&c->passport);
     session_paths_release(&c->paths);
     file_state_free(c->files);
     c->files = NULL;
+    attach_release(c);
     buf_clear(&c->saved_passport);
 }
 
@@ -47,6 +51,12 @@ name_session(struct core *c, const char *id)
     session_paths_make(c->data_dir, c->root, c->session_id, &c->paths);
 }
 
+static void
+write_latches(const void *latches, struct jw *w)
+{
+    latches_write(latches, w);
+}
+
 /* In the place of the one before, if there was one. */
 static void
 begin_session(struct core *c, const char *id)
@@ -54,8 +64,11 @@ begin_session(struct core *c, const char *id)
     core_session_close(c);
     passport_init(&c->passport);
     c->files = file_state_new();
-    c->told_mode = PERM_DEFAULT;
+    attach_reset(c);
+    c->counted_turn = 0;
+    state_ext_add(&c->state, &(struct state_ext){.name = "latches", .data = &c->latches, .write = write_latches});
     memset(&c->usage, 0, sizeof c->usage);
+    memset(&c->latches, 0, sizeof c->latches);
     name_session(c, id);
     session_passport_begin(c);
     permit_new_session(c->permit);
@@ -67,6 +80,8 @@ core_session_new(struct core *c, const char *id)
     begin_session(c, id);
     c->resumed = false;
     c->loaded = true;
+    if (c->mode == PERM_AUTO)
+        latch_set(c, LATCH_AFK);
     prompt_build(&c->prompt, c);
 }
 
@@ -129,17 +144,26 @@ close_cut_turn(struct core *c, struct err *err)
     return ok;
 }
 
+/* Messages never change: what was looked at once is not looked at again. */
 void
 core_mend(struct core *c, const char *when)
 {
+    struct state *st = &c->state;
+    const struct validator_limits none = {0};
     struct validator_report r;
+    size_t n = st->n;
+    const struct message **msgs = xcalloc(n + 1, sizeof *msgs);
+    for (size_t i = 0; i < n; i++)
+        msgs[i] = message_ref(st->messages[i]);
     validator_report_init(&r);
-    const struct message **msgs = c->state.messages;
-    size_t n = c->state.n;
-    c->state.messages = NULL; /* they change hands */
-    c->state.n = c->state.cap = 0;
-    validator_mend(&msgs, &n, &r);
-    state_replace_messages(&c->state, msgs, n);
+    validator_mend_more(&st->proof, &msgs, &n, &none, &r);
+    if (r.changes) {
+        state_replace_messages(st, msgs, n);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            message_free(msgs[i]);
+        free(msgs);
+    }
     if (r.text.len) { /* joined messages alone are no news */
         log_warn("validator", "%s", buf_cstr(&r.text));
         core_notice(c, "the history was mended%s: %s", when, buf_cstr(&r.text));
@@ -179,8 +203,9 @@ core_need_messages(struct core *c)
 static bool
 open_transcript(struct core *c, const char *path, bool fork, struct err *err)
 {
-    struct session_notes notes = {.was = &c->was};
+    struct session_notes notes = {.was = &c->was, .pins = &c->pins};
     buf_init(&notes.usage, BUF_MAX);
+    buf_init(&notes.latches, 4096);
     c->conv = conversation_open(path, session_take_note, &notes, err);
     c->loaded = false;
     if (c->conv) {
@@ -188,6 +213,7 @@ open_transcript(struct core *c, const char *path, bool fork, struct err *err)
             core_notice(c, "the transcript's last line was torn; %lld bytes are left out",
                         (long long)conversation_torn(c->conv));
         session_was_usage(c, buf_str(&notes.usage));
+        attach_todos(c, c->was.todos);
         if (fork)
             buf_clear(&notes.usage); /* paid for in the other session */
         session_passport_load(c, &notes);
@@ -198,6 +224,7 @@ open_transcript(struct core *c, const char *path, bool fork, struct err *err)
     }
     free(notes.title);
     buf_release(&notes.usage);
+    buf_release(&notes.latches);
     return c->conv != NULL;
 }
 
@@ -215,6 +242,8 @@ copy_to_fork(struct core *c, struct err *err)
         ok = core_append(c, m, err);
     }
     conversation_free(from);
+    if (ok)
+        pins_note_all(c);
     if (ok && c->was.todos) {
         c->todos_due = xstrdup(c->was.todos);
         session_note_todos(c);

@@ -54,6 +54,7 @@ session_need_journal(struct core *c, struct err *err)
         c->journal = NULL;
         return err_wrap(err, "cannot write the transcript");
     }
+    latches_note(c);
     return true;
 }
 

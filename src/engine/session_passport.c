@@ -77,9 +77,14 @@ session_take_note(void *user, struct str type, struct str record)
     struct session_notes *n = user;
     if (n->was)
         session_was_note(n->was, type, record);
-    if (str_is(type, "usage")) {
+    if (str_is(type, "latches")) {
+        buf_clear(&n->latches);
+        buf_add_str(&n->latches, record);
+    } else if (str_is(type, "usage") || str_is(type, "cache-break")) {
         buf_add_str(&n->usage, record);
         buf_addc(&n->usage, '\n');
+    } else if (str_is(type, "pin") && n->pins) {
+        pins_read_note(n->pins, record);
     } else if (str_is(type, "custom-title")) {
         struct cJSON *tree = json_parse(record, NULL);
         const char *title = json_cstr(tree, "customTitle", json_cstr(tree, "title", NULL));
@@ -129,6 +134,7 @@ session_passport_load(struct core *c, const struct session_notes *notes)
     if (!get_passport(c))
         while (str_split(&rest, '\n', &line))
             usage_read_note(&c->passport, line);
+    latches_restore(c, buf_str(&notes->latches));
     usage_load(&c->usage, &c->passport);
     rest = buf_str(&notes->usage);
     while (str_split(&rest, '\n', &line))

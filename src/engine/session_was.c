@@ -295,7 +295,7 @@ note_told(struct core *c, const char *id)
 }
 
 void
-session_was_add_reminder(struct core *c, struct message_builder *b)
+session_was_add_reminder(struct core *c, struct buf *out)
 {
     struct session_was *w = &c->was;
     struct buf text;
@@ -307,14 +307,10 @@ session_was_add_reminder(struct core *c, struct message_builder *b)
         }
         drop_task(w, 0);
     }
-    if (text.len) {
-        char *block = xasprintf(
-            "<system-reminder>\nyare was closed and opened again since. Background commands of "
-            "that time are over, and what they would still have put out is not there: "
-            "%s\n</system-reminder>",
-            buf_cstr(&text));
-        message_add_text(b, str_from(block));
-        free(block);
-    }
+    if (text.len)
+        buf_addf(out,
+                 "\nyare was closed and opened again since. Background commands of that time are "
+                 "over, and what they would still have put out is not there: %s",
+                 buf_cstr(&text));
     buf_release(&text);
 }

@@ -19,11 +19,13 @@ drop_messages(struct state *st)
     free(st->messages);
     st->messages = NULL;
     st->n = st->cap = 0;
+    st->bytes = 0;
 }
 
 void
 state_release(struct state *st)
 {
+    validator_proof_release(&st->proof);
     drop_messages(st);
     for (size_t i = 0; i < st->cap_calls; i++) {
         free(st->calls[i].id);
@@ -44,6 +46,7 @@ state_begin_submit(struct state *st)
     st->max_output_recoveries = 0;
     st->max_output_override = 0;
     st->reactive_compact_attempted = false;
+    st->compact.last_compact_turn = 0;
     st->stop_hook_active = false;
     st->nudged = false;
 }
@@ -55,14 +58,28 @@ state_append(struct state *st, const struct message *take_m)
         return;
     ARRAY_GROW(st->messages, st->n, st->cap);
     st->messages[st->n++] = take_m;
+    st->bytes += take_m->json.len;
+}
+
+void
+state_note_cached(struct state *st, size_t n)
+{
+    st->n_cached = st->n_same = n;
 }
 
 void
 state_replace_messages(struct state *st, const struct message **take, size_t n)
 {
+    size_t same = 0;
+    while (same < st->n && same < n && st->messages[same] == take[same])
+        same++;
+    if (st->n_same > same)
+        st->n_same = same;
     drop_messages(st);
     st->messages = take;
     st->n = st->cap = n;
+    for (size_t i = 0; i < n; i++)
+        st->bytes += take[i]->json.len;
     if (st->n_sent > n)
         st->n_sent = n;
     if (st->n_counted > n)

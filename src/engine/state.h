@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/message.h"
+#include "engine/validator.h"
 
 struct jw;
 
@@ -50,6 +51,11 @@ struct state {
     const struct message **messages;
     size_t n, cap;
     size_t n_sent; /* messages that stood in the last request */
+    /* of the last request that the server answered: its prompt cache ends there. n_same: how many of them, from the start, still
+     * stand as they were sent */
+    size_t n_cached, n_same;
+    size_t bytes;                 /* of all messages */
+    struct validator_proof proof; /* how far core_mend knows them to be legal */
     int64_t turn;  /* iterations of the running submit, from 1 */
     int max_output_recoveries;
     int max_output_override; /* 0: none */
@@ -57,8 +63,9 @@ struct state {
     bool stop_hook_active;
     bool nudged; /* an empty answer was already nudged in this submit */
     struct {
-        int64_t last_compact_turn;
-        int failures; /* in a row; the breaker of automatic compaction */
+        int64_t last_compact_turn; /* of this submit; 0: none */
+        int failures;              /* in a row; the breaker of automatic compaction */
+        int poor;                  /* runs in a row that freed little */
     } compact;
     char *pending_tool_summary; /* NULL: none */
     struct state_transition last;
@@ -81,7 +88,9 @@ void state_release(struct state *st);
 void state_begin_submit(struct state *st); /* counters of one submit back to their start */
 
 void state_append(struct state *st, const struct message *take_m);
-/* Takes the array (and its references) in place of what is there. */
+/* An answer came to a request of these messages: what it was made of is in the cache now. */
+void state_note_cached(struct state *st, size_t n);
+/* Takes the array (and its references) in place of what is there. Messages that are the same pointers count as unchanged. */
 void state_replace_messages(struct state *st, const struct message **take, size_t n);
 const struct message *state_last(const struct state *st); /* NULL: none */
 

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/uuid.h"
+#include "engine/attach.h"
 #include "engine/context.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
@@ -284,7 +285,7 @@ append_prompt(struct core *c, const char *text, struct err *err)
     struct buf told;
     buf_init(&told, (size_t)1 << 20);
     attach_files(c, b, str_from(text), &told);
-    core_add_reminders(c, b);
+    attach_all(c, b);
     struct message *m = message_build(b);
     if (!m) {
         buf_release(&told);
@@ -294,6 +295,8 @@ append_prompt(struct core *c, const char *text, struct err *err)
     bool ok = append_memory(c, err) && core_append(c, m, err) && core_sync(c, err);
     if (ok)
         core_emit_user(c, m, text, false);
+    if (ok)
+        attach_emit(c, m);
     if (ok && told.len)
         core_notice(c, "%s", buf_cstr(&told));
     buf_release(&told);

@@ -246,19 +246,11 @@ add_ending(struct core *c, struct task *t, struct buf *out)
 }
 
 void
-tasks_add_reminders(struct core *c, struct message_builder *b)
+tasks_add_reminders(struct core *c, struct buf *out)
 {
-    struct buf text;
     struct task *t;
-    buf_init(&text, BUF_MAX);
     while ((t = task_table_next_untold(c->tasks, c->session_id)) != NULL) {
-        add_ending(c, t, &text);
+        add_ending(c, t, out);
         task_unref(t);
     }
-    if (text.len) {
-        char *block = xasprintf("<system-reminder>%s\n</system-reminder>", buf_cstr(&text));
-        message_add_text(b, str_from(block));
-        free(block);
-    }
-    buf_release(&text);
 }

@@ -26,7 +26,7 @@ void tasks_drop(struct core *c, const char *id);
 /* Says what ended since. */
 void tasks_pump(struct core *c);
 /* What ended since the model was told last, as a text block. */
-void tasks_add_reminders(struct core *c, struct message_builder *b);
+void tasks_add_reminders(struct core *c, struct buf *out);
 /* How a task stands, as the state of a tool. */
 enum tool_state tasks_shown_state(const struct task_info *i);
 /* By its id or its call's. False: no such one runs. */

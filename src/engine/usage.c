@@ -13,6 +13,7 @@ add(struct usage *to, const struct usage *u)
     to->output += u->output;
     to->cache_read += u->cache_read;
     to->cache_write += u->cache_write;
+    to->cache_write_1h += u->cache_write_1h;
     to->estimated |= u->estimated;
 }
 
@@ -86,6 +87,17 @@ row_for(const struct usage_meter *m, const char *model, const struct usage *u, d
     return r;
 }
 
+/* What the lost tokens cost as new ones, less what reading them would have. */
+static double
+cost_of_break(const struct model_info *info, const struct ledger_break *b, const struct usage *u)
+{
+    int64_t written = u->cache_write < b->tokens ? u->cache_write : b->tokens;
+    const struct usage paid = {.input = b->tokens - written, .cache_write = written};
+    const struct usage saved = {.cache_read = b->tokens};
+    double more = cost_of(info, &paid), less = cost_of(info, &saved);
+    return more < 0 || less < 0 ? -1 : more > less ? more - less : 0;
+}
+
 void
 usage_commit(struct usage_meter *m, struct passport *p, const char *model,
              const struct model_info *info)
@@ -95,7 +107,9 @@ usage_commit(struct usage_meter *m, struct passport *p, const char *model,
     add(&m->submit, &m->running);
     add_to_row(p, model, &m->running, cost);
     struct ledger_row row = row_for(m, model, &m->running, cost);
-    ledger_add(&m->ledger, &row);
+    m->broke = ledger_add(&m->ledger, &row);
+    if (m->broke)
+        m->broke->cost_usd = cost_of_break(info, m->broke, &row.usage);
     m->cost_usd = plus(m->cost_usd, cost);
     p->cost_usd = m->cost_usd;
     m->requests++;
@@ -166,6 +180,13 @@ usage_write(const struct usage *u, struct buf *out)
     jw_kint(&w, "output_tokens", u->output);
     jw_kint(&w, "cache_read_input_tokens", u->cache_read);
     jw_kint(&w, "cache_creation_input_tokens", u->cache_write);
+    if (u->cache_write_1h) {
+        jw_key(&w, "cache_creation");
+        jw_object(&w);
+        jw_kint(&w, "ephemeral_5m_input_tokens", u->cache_write - u->cache_write_1h);
+        jw_kint(&w, "ephemeral_1h_input_tokens", u->cache_write_1h);
+        jw_end(&w);
+    }
     jw_end(&w);
 }
 
@@ -193,6 +214,7 @@ usage_read_note(struct passport *p, struct str record)
             .output = json_count(t, "usage.output_tokens"),
             .cache_read = json_count(t, "usage.cache_read_input_tokens"),
             .cache_write = json_count(t, "usage.cache_creation_input_tokens"),
+            .cache_write_1h = json_count(t, "usage.cache_creation.ephemeral_1h_input_tokens"),
         };
         double cost = cost_of(catalog_find(model), &u);
         add_to_row(p, model, &u, cost);
@@ -205,8 +227,8 @@ void
 usage_restore(struct usage_meter *m, struct str record)
 {
     struct ledger_row row;
-    if (!ledger_read_note(record, &row))
+    if (ledger_read_break(&m->ledger, record) || !ledger_read_note(record, &row))
         return;
     row.cost_usd = cost_of(catalog_find(row.model), &row.usage);
-    ledger_add(&m->ledger, &row);
+    ledger_add_old(&m->ledger, &row);
 }

@@ -21,6 +21,7 @@ struct usage_meter {
     /* Of the request that usage_commit adds next; static or outliving it. purpose NULL: LEDGER_MAIN, agent NULL: the main one. */
     const char *purpose, *agent;
     int64_t turn;
+    struct ledger_break *broke; /* the break that usage_commit noted, in ledger; NULL */
 };
 
 /* From a passport's rows, on resume. */
@@ -40,5 +41,5 @@ void usage_write(const struct usage *u, struct buf *out);
 void usage_write_note(const struct usage_meter *m, const char *model, const struct usage *u,
                       struct buf *out);
 void usage_read_note(struct passport *p, struct str record);
-/* The same record into the ledger alone. */
+/* The same record, or a "cache-break", into the ledger alone. */
 void usage_restore(struct usage_meter *m, struct str record);

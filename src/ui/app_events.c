@@ -45,6 +45,8 @@ look(struct app *a, const struct event *ev)
 {
     switch (ev->kind) {
     case EV_USER:
+        if (ev->u.user.hidden)
+            break;
         a->submitted = a->submitted && ev->u.user.replayed;
         if (!ev->u.user.replayed)
             app_queue_joined(a, ev->u.user.text);
