@@ -35,7 +35,7 @@ struct err {
     int http;
     bool retryable;
     int retry_after_ms; /* from Retry-After; 0 when not given */
-    /* machine-readable kind where the peer gave one ("overloaded_error"), else "" */
+    /* machine-readable kind where the peer ("overloaded_error") or the network layer ("refused") gave one, else "" */
     char kind[48];
     char text[512];
 };

@@ -1,5 +1,7 @@
 #include "base/http.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -275,25 +277,34 @@ static const struct failure {
     CURLcode code;
     enum err_code err;
     bool retryable;
-    const char *text;
+    const char *text, *kind; /* err.kind; NULL: none */
 } failures[] = {
-    {CURLE_URL_MALFORMAT, ERR_INVALID, false, "the address cannot be read"},
-    {CURLE_UNSUPPORTED_PROTOCOL, ERR_INVALID, false, "only http and https are spoken"},
-    {CURLE_COULDNT_RESOLVE_HOST, ERR_NET, true, "no such host, or no network"},
-    {CURLE_COULDNT_RESOLVE_PROXY, ERR_NET, true, "the proxy's host is not known"},
-    {CURLE_COULDNT_CONNECT, ERR_NET, true, "no connection"},
-    {CURLE_OPERATION_TIMEDOUT, ERR_TIMEOUT, true, "no connection in time"},
-    {CURLE_SSL_CONNECT_ERROR, ERR_NET, true, "the TLS handshake failed"},
-    {CURLE_PEER_FAILED_VERIFICATION, ERR_NET, false, "its certificate is not trusted"},
-    {CURLE_SSL_CACERT_BADFILE, ERR_NET, false, "the CA certificates cannot be read"},
-    {CURLE_OUT_OF_MEMORY, ERR_NET, false, "the head of its answer is too large"},
-    {CURLE_GOT_NOTHING, ERR_NET, true, "the connection was closed without an answer"},
-    {CURLE_PARTIAL_FILE, ERR_NET, true, "it broke off"},
-    {CURLE_RECV_ERROR, ERR_NET, true, "the connection was lost"},
-    {CURLE_SEND_ERROR, ERR_NET, true, "the connection was lost while sending"},
-    {CURLE_HTTP2, ERR_NET, true, "HTTP/2 error"},
-    {CURLE_HTTP2_STREAM, ERR_NET, true, "the HTTP/2 stream was reset"},
+    {CURLE_URL_MALFORMAT, ERR_INVALID, false, "the address cannot be read", NULL},
+    {CURLE_UNSUPPORTED_PROTOCOL, ERR_INVALID, false, "only http and https are spoken", NULL},
+    {CURLE_COULDNT_RESOLVE_HOST, ERR_NET, true, "no such host, or no network", "dns"},
+    {CURLE_COULDNT_RESOLVE_PROXY, ERR_NET, true, "the proxy's host is not known", "dns"},
+    {CURLE_COULDNT_CONNECT, ERR_NET, true, "no connection", NULL},
+    {CURLE_OPERATION_TIMEDOUT, ERR_TIMEOUT, true, "no connection in time", NULL},
+    {CURLE_SSL_CONNECT_ERROR, ERR_NET, true, "the TLS handshake failed", NULL},
+    {CURLE_PEER_FAILED_VERIFICATION, ERR_NET, false, "its certificate is not trusted", "tls"},
+    {CURLE_SSL_CACERT_BADFILE, ERR_NET, false, "the CA certificates cannot be read", "tls"},
+    {CURLE_OUT_OF_MEMORY, ERR_NET, false, "the head of its answer is too large", NULL},
+    {CURLE_GOT_NOTHING, ERR_NET, true, "the connection was closed without an answer", NULL},
+    {CURLE_PARTIAL_FILE, ERR_NET, true, "it broke off", NULL},
+    {CURLE_RECV_ERROR, ERR_NET, true, "the connection was lost", NULL},
+    {CURLE_SEND_ERROR, ERR_NET, true, "the connection was lost while sending", NULL},
+    {CURLE_HTTP2, ERR_NET, true, "HTTP/2 error", NULL},
+    {CURLE_HTTP2_STREAM, ERR_NET, true, "the HTTP/2 stream was reset", NULL},
 };
+
+/* The host is there, and nothing listens on that port. */
+static bool
+is_refused(const struct http *h)
+{
+    long number = 0;
+    return h->curl->easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &number) == CURLE_OK &&
+           number == ECONNREFUSED;
+}
 
 static void
 fail(struct http *h, CURLcode code)
@@ -306,6 +317,8 @@ fail(struct http *h, CURLcode code)
     const char *detail = h->reason[0] ? h->reason : h->curl->easy_strerror(code);
     err_set(&h->err, f->err, "'%s': %s (%s)", h->place, f->text, detail);
     h->err.retryable = f->retryable;
+    const char *kind = code == CURLE_COULDNT_CONNECT && is_refused(h) ? "refused" : f->kind;
+    (void)snprintf(h->err.kind, sizeof h->err.kind, "%s", kind ? kind : "");
     h->end = HTTP_FAILED;
     h->ended = true;
 }
@@ -332,6 +345,7 @@ static void
 fail_idle(struct http *h)
 {
     err_set(&h->err, ERR_TIMEOUT, "'%s': not a byte for %d s", h->place, h->idle_timeout_ms / 1000);
+    memcpy(h->err.kind, "stall", sizeof "stall");
     h->err.retryable = true;
     h->end = HTTP_FAILED;
     h->ended = true;

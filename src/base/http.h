@@ -37,7 +37,7 @@ struct http;
 bool http_load(struct err *err) MUST_CHECK;
 struct http *http_start(const struct http_spec *spec, struct err *err);
 /* wake_fd -1: none; timeout_ms -1: none. Any status is DATA and DONE, its body is the caller's to read. Errors: ERR_NET,
- * ERR_TIMEOUT (`retryable` when another attempt may help), ERR_INVALID (URL). After DONE or FAILED it stays that. */
+ * ERR_TIMEOUT (`retryable` when another attempt may help; kind "refused", "dns", "tls", "stall" or ""), ERR_INVALID (URL). After DONE or FAILED it stays that. */
 enum http_step http_next(struct http *h, int wake_fd, int timeout_ms, struct str *ret_data,
                          struct err *err);
 /* Reads what is left of the response, for `ms` at most: only then can its connection serve the next request. */

@@ -56,6 +56,7 @@ struct engine_seams {
     bool (*save_connection)(void *user, char **ret_file, struct err *err);
     const struct tool_host *tool_host; /* TodoWrite's todos become EV_TASK when this is NULL */
     int retry_base_ms;                 /* first back-off; 0: 500; tests use 1 */
+    int stall_ms;                      /* api.stall; 0: the setting; tests use less */
     int kill_wait_ms; /* how long an interrupted turn waits for its tools; 0: 5,000 */
 };
 
@@ -63,7 +64,7 @@ struct engine_seams {
 struct engine_config {
     struct model_provider *take_provider;
     const char *model;          /* id or alias */
-    const char *fallback_model; /* NULL: none */
+    const char *fallback_model; /* "a,b": tried in that order (engine/fallback.h); NULL: none */
     const char *cwd, *root, *home, *config_dir, *data_dir;
     struct store *store;      /* must outlive the engine */
     const char *cli_settings; /* --settings; NULL */

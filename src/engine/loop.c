@@ -5,8 +5,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/context.h"
+#include "engine/fallback.h"
 #include "engine/loop_private.h"
+#include "engine/spend.h"
 
 /* ---- the machine ---- */
 
@@ -60,8 +61,14 @@ void
 loop_run(struct engine *e, struct cancel *turn, struct loop_result *ret)
 {
     struct loop l = {.e = e, .core = &e->core, .turn = turn, .result = ret};
+    struct spend_limits limits;
     memset(ret, 0, sizeof *ret);
-    while (run_round(&l) != FLOW_EXIT)
+    fallback_return(l.core);
+    spend_limits(l.core, &limits); /* the meters show them */
+    bool told = loop_tell_repeat(&l);
+    if (!told)
+        (void)loop_fail(&l, &ret->err);
+    while (told && run_round(&l) != FLOW_EXIT)
         ;
     close_sent_request(&l);
 }
@@ -198,36 +205,6 @@ loop_append_stub(struct loop *l, const char *text)
     return append_text(l, ROLE_ASSISTANT, text);
 }
 
-/* ---- context ---- */
-
-enum flow
-step_context(struct loop *l, struct round *r)
-{
-    (void)r;
-    struct core *c = l->core;
-    if (cancel_fired(l->turn) != CANCEL_NONE)
-        return LOOP_END(l, EXIT_ABORTED_STREAMING);
-    double cost = usage_cost_now(&c->usage, c->info);
-    if (c->max_budget_usd > 0 && cost >= c->max_budget_usd) {
-        err_set(&l->result->err, ERR_LIMIT, "the budget of $%.2f is used up ($%.4f spent)",
-                c->max_budget_usd, cost);
-        return LOOP_END(l, EXIT_MAX_BUDGET);
-    }
-    context_run_tiers(c);
-    int64_t used = context_used(c), window = context_window(c);
-    context_emit(c);
-    if (context_is_blocking(used, window)) {
-        err_set(
-            &l->result->err, ERR_LIMIT,
-            "the context is full (%lld of %lld tokens); nothing was sent. Start anew with /clear, "
-            "or switch to a model with a larger window",
-            (long long)used, (long long)window);
-        core_error(c, &l->result->err, NULL);
-        return LOOP_END(l, EXIT_BLOCKING_LIMIT);
-    }
-    return FLOW_NEXT;
-}
-
 /* ---- decide ---- */
 
 static enum flow
@@ -241,14 +218,13 @@ after_tools(struct loop *l)
                 (long long)c->state.turn);
         return LOOP_END(l, EXIT_MAX_TURNS);
     }
+    if (loop_goes_round(l))
+        return LOOP_END(l, EXIT_REPEATING);
     return LOOP_GO(l, TR_NEXT_TURN);
 }
 
 #define MAX_OUTPUT_TOKENS 64000
 #define MAX_RECOVERIES 3
-#define GO_ON                                                                                      \
-    "Your answer was cut off at the output limit. Go on from exactly there: no apology, no "       \
-    "repetition, in smaller pieces."
 
 static enum flow
 after_cut(struct loop *l, struct round *r)
@@ -260,9 +236,11 @@ after_cut(struct loop *l, struct round *r)
             st->max_output_override = (int)l->core->info->max_output;
         return LOOP_GO(l, TR_MAX_OUTPUT_ESCALATE);
     }
+    if (loop_is_short_of_room(l)) /* more of the same would be cut again */
+        return loop_exceeded(l);
     if (st->max_output_recoveries < MAX_RECOVERIES) {
         st->max_output_recoveries++;
-        if (!loop_append_hidden(l, GO_ON))
+        if (!loop_append_hidden(l, LOOP_GO_ON_CUT))
             return loop_fail(l, &l->result->err);
         return LOOP_GO(l, TR_MAX_OUTPUT_RECOVERY);
     }
@@ -301,17 +279,14 @@ enum flow
 step_decide(struct loop *l, struct round *r)
 {
     l->result->stop = r->stop;
+    if (r->shorter)
+        return loop_shorter(l, r);
     if (r->calls || r->broken)
         return after_tools(l);
     if (r->stop == STOP_MAX_TOKENS)
         return after_cut(l, r);
-    if (r->stop == STOP_CONTEXT_EXCEEDED) {
-        err_set(&l->result->err, ERR_LIMIT,
-                "the model's context window is full; what it said so far is kept. Start anew with "
-                "/clear");
-        core_error(l->core, &l->result->err, l->result->request_id);
-        return LOOP_END(l, EXIT_PROMPT_TOO_LONG);
-    }
+    if (r->stop == STOP_CONTEXT_EXCEEDED)
+        return loop_exceeded(l);
     if (r->stop == STOP_REFUSAL)
         core_notice(l->core, "the model refused to go on with this; rephrase it or go back a step");
     return ask_stop_hook(l);

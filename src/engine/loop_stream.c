@@ -1,19 +1,19 @@
 /* The stream step: one answer of the model, with the attempts that make it hold. Tools start from here while
  * the model still talks. */
+#include <limits.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/record.h"
 #include "engine/context.h"
-#include "engine/loop_private.h"
+#include "engine/loop_stream.h"
 #include "engine/meters.h"
-#include "engine/retry.h"
+#include "engine/outgoing.h"
+#include "engine/permit.h"
+#include "engine/spend.h"
 
 #define PAUSES_MAX 8
-
-/* ---- one attempt ---- */
 
 enum attempt {
     ATTEMPT_DONE,
@@ -31,16 +31,82 @@ close_left_open(struct loop *l, struct round *r)
     }
 }
 
+/* ---- silence ---- */
+
+#define STALL_S 90
+#define STALL_FIRST 4  /* times that until the first word: a model may have much to read */
+#define STALL_PINGS 10 /* times that with nothing but pings: they keep it alive, not for ever */
+
+struct silence {
+    int64_t limit_ms, last_ms, word_ms; /* since the last sign of life, the last that was no ping */
+    bool spoke;
+};
+
+static int64_t
+stall_limit(const struct core *c)
+{
+    if (c->seams.stall_ms)
+        return c->seams.stall_ms;
+    return config_int(permit_config(c->permit), "api.stall", !c->trusted, STALL_S) * 1000;
+}
+
+static void
+heard(struct silence *q, enum delta_kind kind)
+{
+    q->last_ms = clock_mono_ms();
+    if (kind == DELTA_PING || kind == DELTA_RAW)
+        return;
+    q->word_ms = q->last_ms;
+    q->spoke = true;
+}
+
+/* Milliseconds until it has been silent for too long; negative: it has. */
+static int64_t
+patience(const struct silence *q)
+{
+    int64_t now = clock_mono_ms();
+    int64_t quiet = q->last_ms + q->limit_ms * (q->spoke ? 1 : STALL_FIRST) - now;
+    int64_t empty = q->word_ms + q->limit_ms * STALL_PINGS - now;
+    return quiet < empty ? quiet : empty;
+}
+
+/* When the next look is due: the executor's deadline or the end of patience, whichever comes first. -1: never. */
+static int
+next_look(const struct core *c, const struct silence *q)
+{
+    int tools = executor_timeout_ms(c->executor);
+    if (q->limit_ms <= 0)
+        return tools;
+    int64_t left = patience(q);
+    if (left > INT_MAX)
+        left = INT_MAX;
+    left = left < 0 ? 0 : left;
+    return tools >= 0 && tools < left ? tools : (int)left;
+}
+
+static enum attempt
+say_stalled(const struct silence *q, struct err *err)
+{
+    err_set(err, ERR_TIMEOUT, "nothing came from the server for %lld s",
+            (long long)(clock_mono_ms() - q->word_ms + 500) / 1000);
+    err->retryable = true;
+    memcpy(err->kind, "stall", sizeof "stall");
+    return ATTEMPT_BROKE;
+}
+
 static enum attempt
 pump_stream(struct loop *l, struct round *r, struct model_stream *s, struct err *err)
 {
     struct core *c = l->core;
+    struct silence q = {.limit_ms = stall_limit(c)};
+    q.last_ms = q.word_ms = clock_mono_ms();
     for (;;) {
         struct delta d = {0};
-        enum model_step step =
-            model_stream_next(s, c->wake->fd, executor_timeout_ms(c->executor), &d, err);
-        if (step == MODEL_DELTA)
+        enum model_step step = model_stream_next(s, c->wake->fd, next_look(c, &q), &d, err);
+        if (step == MODEL_DELTA) {
+            heard(&q, d.kind);
             loop_take_delta(l, r, &d);
+        }
         if (step == MODEL_DONE) {
             close_left_open(l, r);
             return ATTEMPT_DONE;
@@ -51,8 +117,12 @@ pump_stream(struct loop *l, struct round *r, struct model_stream *s, struct err 
             return ATTEMPT_ABORTED;
         if (cancel_fired(l->turn) != CANCEL_NONE)
             return ATTEMPT_ABORTED;
+        if (q.limit_ms > 0 && step != MODEL_DELTA && patience(&q) < 0)
+            return say_stalled(&q, err);
     }
 }
+
+/* ---- one attempt ---- */
 
 static size_t
 answer_bytes(const struct stream_blocks *b)
@@ -87,6 +157,8 @@ commit_usage(struct loop *l, struct round *r)
         core_note(c, "usage", NULL, buf_str(&note));
         buf_release(&note);
         usage_commit(&c->usage, &c->passport, c->model, c->info);
+        spend_note(c);
+        meters_answered(c, &done);
     }
     core_emit(c, usage_event(&c->usage, c->info, c->max_budget_usd));
 }
@@ -108,6 +180,13 @@ record_request(struct loop *l, const struct round *r, enum attempt a, int64_t ms
     record_event("api_request", l->core->session_id, f, ARRAY_LEN(f));
 }
 
+/* Of a server that did not know one of them. */
+static void
+leave_out_options(struct model_request *req)
+{
+    req->betas = req->context_management = req->effort = NULL;
+}
+
 static enum attempt
 run_attempt(struct loop *l, struct round *r, struct err *err)
 {
@@ -118,14 +197,20 @@ run_attempt(struct loop *l, struct round *r, struct err *err)
     r->stop = STOP_NONE;
     executor_begin(c->executor, l->turn, false);
     int64_t began = clock_mono_ms();
-    struct model_stream *s = c->provider->start(c->provider->self, &r->req, err);
     enum attempt a = ATTEMPT_BROKE;
+    struct model_stream *s = NULL;
+    if (c->plain_requests)
+        leave_out_options(&r->req);
+    if (outgoing_prepare(&c->outgoing, c, &r->req, err))
+        s = c->provider->start(c->provider->self, &r->req, err);
     if (s) {
-        meters_watch(c);
+        meters_watch(c, &r->req);
         c->state.n_sent = c->state.n;
         a = pump_stream(l, r, s, err);
         memcpy(r->request_id, s->request_id, sizeof r->request_id);
         memcpy(l->result->request_id, s->request_id, sizeof r->request_id);
+        if (s->betas_refused[0])
+            latches_refused(c, s->betas_refused);
         model_stream_free(s); /* closes the connection */
     }
     int64_t ms = clock_mono_ms() - began;
@@ -138,83 +223,7 @@ run_attempt(struct loop *l, struct round *r, struct err *err)
     return a;
 }
 
-/* ---- between attempts ---- */
-
-static uint32_t
-random_bits(void)
-{
-    uint32_t v = 0;
-    return getrandom(&v, sizeof v, 0) == (ssize_t)sizeof v ? v : 0;
-}
-
-/* Waits, answering ops; false: cancelled. */
-static bool
-wait_retry(struct loop *l, int64_t delay_ms)
-{
-    int64_t until = clock_mono_ms() + delay_ms, left;
-    while ((left = until - clock_mono_ms()) > 0) {
-        if (waker_wait(l->core->wake, (int)left) && !loop_attend(l))
-            return false;
-        if (cancel_fired(l->turn) != CANCEL_NONE)
-            return false;
-    }
-    return true;
-}
-
-static bool
-use_fallback(struct loop *l, struct round *r, const struct err *err)
-{
-    struct core *c = l->core;
-    if (!c->fallback_model || c->on_fallback || !(retry_is_overload(err) || err->http == 404))
-        return false;
-    core_notice(c, "%s does not answer (%s); going on with %s", c->model, err->text,
-                c->fallback_model);
-    core_set_model(c, c->fallback_model);
-    c->on_fallback = true;
-    r->req.model = c->model;
-    r->req.max_tokens = loop_max_tokens(c);
-    return true;
-}
-
-struct tries {
-    int failed, pauses;
-    int64_t waited_ms;
-};
-
-enum next { NEXT_TRY, NEXT_KEEP, NEXT_ABORT, NEXT_GIVE_UP };
-
-static enum next
-after_break(struct loop *l, struct round *r, struct tries *t, const struct err *err)
-{
-    struct core *c = l->core;
-    if (executor_started(c->executor)) {
-        /* What ran must not run again: what is complete is kept and the model goes on from the results. */
-        if (++l->broken <= c->max_retries) {
-            core_notice(c, "the answer broke off (%s); going on with what was complete", err->text);
-            r->broken = true;
-            return NEXT_KEEP;
-        }
-        return NEXT_GIVE_UP;
-    }
-    const struct retry_policy p = {c->seams.retry_base_ms, c->max_retries};
-    int64_t delay = retry_delay(&p, err, ++t->failed, t->waited_ms, random_bits());
-    if (delay < 0) {
-        if (!use_fallback(l, r, err))
-            return NEXT_GIVE_UP;
-        *t = (struct tries){.pauses = t->pauses};
-        executor_discard(c->executor);
-        return NEXT_TRY;
-    }
-    executor_discard(c->executor);
-    struct event *e = event_new(EV_RETRY);
-    e->u.retry.attempt = t->failed;
-    e->u.retry.max_attempts = c->max_retries;
-    e->u.retry.delay_ms = delay;
-    e->u.retry.err = *err;
-    core_emit(c, e);
-    t->waited_ms += delay;
-    return wait_retry(l, delay) ? NEXT_TRY : NEXT_ABORT;
-}
+/* ---- asked on ---- */
 
 /* The answer as received so far goes into the history and the same turn is asked on. */
 static bool
@@ -259,116 +268,40 @@ nudge(struct loop *l, struct round *r)
            loop_build_request(l, r);
 }
 
-/* ---- ends of the step ---- */
-
-/* No model says more in one answer; a server that never stops must not fill the context for good. */
-#define PARTIAL_MAX ((size_t)512 << 10)
-
-static struct str
-start_of(struct str text, size_t max)
-{
-    if (text.len <= max)
-        return text;
-    while (max > 0 && ((unsigned char)text.ptr[max] & 0xc0) == 0x80)
-        max--;
-    return str_sub(text, 0, max);
-}
-
-/* Text that was on the screen when it ended is kept and marked; nothing that did not run is. */
-static bool
-keep_partial_text(struct loop *l, struct round *r, const char *else_stub)
-{
-    struct message_builder *b = message_builder_new(ROLE_ASSISTANT);
-    size_t room = PARTIAL_MAX;
-    for (size_t i = 0; r->blocks && i < stream_blocks_len(r->blocks); i++) {
-        const struct stream_block *k = stream_blocks_at(r->blocks, i);
-        struct str text = k->kind == BLOCK_TEXT ? start_of(k->text, room) : STR("");
-        room -= text.len;
-        message_add_text(b, text);
-    }
-    struct message *m = message_build(b);
-    if (!m)
-        return loop_append_stub(l, else_stub);
-    m->partial = true;
-    m->model = xstrdup(l->core->model);
-    message_ref(m);
-    bool ok = core_append(l->core, m, &l->result->err);
-    if (ok)
-        core_emit_message(l->core, m, NULL);
-    message_free(m);
-    return ok;
-}
-
-static enum flow
-abort_streaming(struct loop *l, struct round *r)
-{
-    struct core *c = l->core;
-    enum cancel_reason why = cancel_fired(l->turn);
-    if (executor_len(c->executor) == 0) {
-        if (!keep_partial_text(l, r, "(interrupted before an answer)"))
-            return loop_fail(l, &l->result->err);
-        return LOOP_END(l, EXIT_ABORTED_STREAMING);
-    }
-    executor_abort(c->executor, why);
-    struct message *m = stream_blocks_message(r->blocks, c->model, true);
-    if (m)
-        message_ref(m);
-    bool ok = core_append(c, m, &l->result->err);
-    if (ok && m)
-        core_emit_message(c, m, NULL);
-    message_free(m);
-    if (!ok || !loop_append_results(l, &l->result->err))
-        return loop_fail(l, &l->result->err);
-    return LOOP_END(l, EXIT_ABORTED_STREAMING);
-}
-
-/* What in the request is large, for a person who has to decide what to drop. */
-static void
-say_what_is_large(struct loop *l, struct err *err)
-{
-    const struct state *st = &l->core->state;
-    size_t largest = 0, total = 0;
-    for (size_t i = 0; i < st->n; i++) {
-        total += st->messages[i]->json.len;
-        if (st->messages[i]->json.len > st->messages[largest]->json.len)
-            largest = i;
-    }
-    struct err said = *err;
-    err_set(
-        err, ERR_LIMIT,
-        "too long for %s: %zu messages of %zu kB (the largest, number %zu, has %zu kB), tools and "
-        "instructions %zu kB. Start anew with /clear, or a shorter prompt. The server said: %.200s",
-        l->core->model, st->n, total / 1000, largest + 1,
-        st->n ? st->messages[largest]->json.len / 1000 : 0, prompt_bytes(&l->core->prompt) / 1000,
-        said.text);
-    err->http = said.http;
-}
-
-static enum flow
-give_up(struct loop *l, struct round *r, struct err *err)
-{
-    struct core *c = l->core;
-    bool too_long = retry_is_too_long(err);
-    bool ok;
-    if (executor_started(c->executor)) {
-        executor_abort(c->executor, CANCEL_TIMEOUT);
-        struct message *m = stream_blocks_message(r->blocks, c->model, true);
-        struct err broke = {0};
-        ok = core_append(c, m, &broke) && loop_append_results(l, &broke);
-    } else {
-        executor_discard(c->executor);
-        ok = keep_partial_text(l, r, "(no answer: the request failed)");
-    }
-    if (!ok)
-        log_error("loop", "%s", l->result->err.text);
-    if (too_long)
-        say_what_is_large(l, err);
-    l->result->err = *err;
-    core_error(c, err, l->result->request_id);
-    return too_long ? LOOP_END(l, EXIT_PROMPT_TOO_LONG) : LOOP_END(l, EXIT_MODEL_ERROR);
-}
-
 /* ---- the step ---- */
+
+/* Too long: the loop decides how it gets shorter. What was received of it is nothing. */
+static enum flow
+leave_shorter(struct loop *l, struct round *r, const struct err *err)
+{
+    executor_discard(l->core->executor);
+    r->shorter = true;
+    r->err = *err;
+    return FLOW_NEXT;
+}
+
+/* A whole answer came. False: the same turn is asked on, or (l->result->err) it failed. */
+static bool
+is_the_end(struct loop *l, struct round *r, struct tries *t, bool *ret_ok)
+{
+    *ret_ok = true;
+    l->broken = 0;
+    if (r->stop == STOP_PAUSE_TURN && !r->calls && t->pauses++ < PAUSES_MAX)
+        *ret_ok = keep_and_rebuild(l, r);
+    else if (is_empty_answer(l, r))
+        *ret_ok = nudge(l, r);
+    else
+        return true;
+    return false;
+}
+
+static bool
+may_be_longer(const struct loop *l)
+{
+    const struct core *c = l->core;
+    int now = loop_max_tokens(c);
+    return !c->state.max_output_override && now < 64000 && (!c->info || now < c->info->max_output);
+}
 
 enum flow
 step_stream(struct loop *l, struct round *r)
@@ -376,35 +309,34 @@ step_stream(struct loop *l, struct round *r)
     struct tries t = {0};
     for (;;) {
         struct err err = {0};
+        bool ok = true;
+        enum flow gate = loop_spend(l, r);
+        if (gate != FLOW_NEXT)
+            return gate;
         enum attempt a = run_attempt(l, r, &err);
         if (a == ATTEMPT_ABORTED)
-            return abort_streaming(l, r);
-        if (a == ATTEMPT_BROKE) {
-            switch (after_break(l, r, &t, &err)) {
-            case NEXT_TRY:
-                continue;
-            case NEXT_KEEP:
-                return FLOW_NEXT;
-            case NEXT_ABORT:
-                return abort_streaming(l, r);
-            case NEXT_GIVE_UP:
-                return give_up(l, r, &err);
-            }
+            return loop_abort_streaming(l, r);
+        if (a == ATTEMPT_DONE && is_the_end(l, r, &t, &ok)) {
+            r->cut = r->stop == STOP_MAX_TOKENS && !r->calls && may_be_longer(l);
+            return FLOW_NEXT;
         }
-        l->broken = 0;
-        if (r->stop == STOP_PAUSE_TURN && !r->calls && t.pauses++ < PAUSES_MAX) {
-            if (!keep_and_rebuild(l, r))
-                return loop_fail(l, &l->result->err);
+        if (!ok)
+            return loop_fail(l, &l->result->err);
+        if (a == ATTEMPT_DONE)
             continue;
-        }
-        if (is_empty_answer(l, r)) {
-            if (!nudge(l, r))
-                return loop_fail(l, &l->result->err);
+        switch (loop_after_break(l, r, &t, &err)) {
+        case NEXT_TRY:
             continue;
+        case NEXT_KEEP:
+            return FLOW_NEXT;
+        case NEXT_SHORTER:
+            return leave_shorter(l, r, &err);
+        case NEXT_ABORT:
+            return loop_abort_streaming(l, r);
+        case NEXT_FAIL:
+            return loop_fail(l, &l->result->err);
+        case NEXT_GIVE_UP:
+            return loop_give_up(l, r, &err);
         }
-        r->cut = r->stop == STOP_MAX_TOKENS && !r->calls && !l->core->state.max_output_override &&
-                 loop_max_tokens(l->core) < 64000 &&
-                 (!l->core->info || loop_max_tokens(l->core) < l->core->info->max_output);
-        return FLOW_NEXT;
     }
 }

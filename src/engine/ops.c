@@ -6,6 +6,8 @@
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/permit.h"
+#include "engine/spend.h"
+#include "engine/side.h"
 #include "engine/tasks.h"
 
 #define STEERS_MAX 64
@@ -124,7 +126,7 @@ on_command(struct engine *e, const struct op *op)
     struct str text = str_trim(str_from(op->text));
     if (str_starts(text, "!"))
         ops_queue_work(e, WORK_SHELL, op->text, true, false);
-    else if (command_is_immediate(text) || !e->running)
+    else if (command_is_immediate(text) || (!e->running && !command_takes_time(text)))
         command_run(e, op->text ? op->text : "");
     else
         ops_queue_work(e, WORK_COMMAND, op->text, false, false);
@@ -151,7 +153,7 @@ static void
 as_command(struct engine *e, const char *name, const char *arg)
 {
     char *line = xasprintf("/%s %s", name, arg ? arg : "");
-    if (e->running)
+    if (e->running || command_takes_time(str_from(line)))
         ops_queue_work(e, WORK_COMMAND, line, false, false);
     else
         command_run(e, line);
@@ -180,7 +182,8 @@ handle(struct engine *e, const struct op *op)
         on_unsteer(e, op);
         break;
     case OP_PERM_ANSWER:
-        executor_answer(c->executor, op);
+        if (!spend_answer(c, op))
+            executor_answer(c->executor, op);
         break;
     case OP_SET_MODE:
         core_set_mode(c, op->mode);
@@ -243,6 +246,7 @@ ops_drain(struct engine *e)
     }
     free(ops);
     tasks_pump(&e->core);
+    side_reap(&e->core);
     if (!overflow)
         return;
     struct err err = {0};

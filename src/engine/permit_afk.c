@@ -7,14 +7,17 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "engine/afk_memory.h"
+#include "engine/judge_answer.h"
 #include "engine/judge_prompt.h"
 #include "engine/permit_private.h"
+#include "engine/side.h"
 
 #define TIMEOUT_S 20
 #define TIMEOUT_MAX_S 300 /* the ranges are base/config_keys.c's */
 #define WAIT_MAX_S 604800
 #define QUESTION_MAX ((size_t)256 << 10)
 #define DIRS_TOLD 16
+#define ANSWER_TOKENS 2000 /* of the classifier, at most */
 
 struct afk {
     struct core *core;
@@ -207,7 +210,15 @@ afk_ask(struct permit *p, struct ask *a, const struct permit_call *call, const s
     q.key = buf_str(&key);
     q.text = buf_full(&text) ? STR("") : buf_str(&text);
     choose_model(p, &q);
-    bool now = judge_start(p->afk->judge, &q, ret);
+    struct err broke = {0};
+    bool now = true;
+    if (q.model &&
+        !spend_allows_call(p->core, "classifier", q.model, q.text.len, ANSWER_TOKENS, &broke)) {
+        *ret = (struct judge_answer){.ticket = a->id, .how = JUDGE_ERROR};
+        judge_reason_set(ret, str_from(broke.text));
+    } else {
+        now = judge_start(p->afk->judge, &q, ret);
+    }
     free(a->question);
     a->question = now ? NULL : str_dup(q.key);
     a->judging = !now;
@@ -239,22 +250,9 @@ static void
 pay(struct permit *p, const struct judge_answer *answer)
 {
     struct core *c = p->core;
-    const struct usage *u = &answer->usage;
     c->passport.api_ms += answer->took_ms;
-    if (!answer->model[0] || (!u->input && !u->output && !u->cache_read && !u->cache_write))
-        return;
-    struct usage main_request = c->usage.running;
-    struct buf note;
-    buf_init(&note, 4096);
-    c->usage.running = *u;
-    c->usage.purpose = "classifier";
-    c->usage.turn = c->passport.turns + c->state.turn;
-    usage_write_note(&c->usage, answer->model, u, &note);
-    core_note(c, "usage", NULL, buf_str(&note));
-    usage_commit(&c->usage, &c->passport, answer->model, catalog_find(answer->model));
-    c->usage.running = main_request;
-    core_emit(c, usage_event(&c->usage, c->info, c->max_budget_usd));
-    buf_release(&note);
+    if (answer->model[0])
+        side_count(c, "classifier", answer->model, &answer->usage);
 }
 
 uint64_t

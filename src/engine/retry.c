@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "engine/failure.h"
 
 bool
 retry_is_too_long(const struct err *err)
@@ -23,28 +24,20 @@ retry_is_too_long(const struct err *err)
     return false;
 }
 
-bool
-retry_is_overload(const struct err *err)
+int
+retry_tries(const struct retry_policy *p, const struct err *err)
 {
-    return err->http == 529 || err->http == 503 || strcmp(err->kind, "overloaded_error") == 0;
-}
-
-static bool
-is_curable(const struct err *err)
-{
-    if (retry_is_too_long(err))
-        return false;
-    if (err->code == ERR_HTTP && (err->http == 400 || err->http == 401 || err->http == 402 ||
-                                  err->http == 403 || err->http == 404 || err->http == 413))
-        return false;
-    return err->retryable || err->code == ERR_TIMEOUT;
+    const struct failure *f = failure_of(err);
+    if (f->retry != RETRY_BACKOFF && f->retry != RETRY_ONCE)
+        return 0;
+    return f->tries >= 0 && f->tries < p->max_attempts ? f->tries : p->max_attempts;
 }
 
 int64_t
 retry_delay(const struct retry_policy *p, const struct err *err, int attempt, int64_t waited_ms,
             uint32_t random)
 {
-    if (attempt > p->max_attempts || !is_curable(err) || waited_ms >= RETRY_TOTAL_MS)
+    if (attempt > retry_tries(p, err) || waited_ms >= RETRY_TOTAL_MS)
         return -1;
     if (err->retry_after_ms > 0)
         return err->retry_after_ms <= RETRY_AFTER_MAX_MS ? err->retry_after_ms : -1;

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * When a failed request is tried again, and after how long. Pure but for the jitter, whose random
- * bits the caller gives.
+ * When a failed request is tried again, and after how long, by the table of failures (engine/failure.h). Pure but for the jitter,
+ * whose random bits the caller gives.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ struct retry_policy {
  * again. waited_ms: so far. random: any 32 bits. */
 int64_t retry_delay(const struct retry_policy *p, const struct err *err, int attempt,
                     int64_t waited_ms, uint32_t random);
+/* How often a request that failed so is sent again; 0: never. */
+int retry_tries(const struct retry_policy *p, const struct err *err);
 /* Too long for the model, whatever words the server uses: never cured by trying again. */
 bool retry_is_too_long(const struct err *err);
-/* Overloaded: another model may answer. */
-bool retry_is_overload(const struct err *err);

@@ -5,23 +5,17 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/str_set.h"
+#include "engine/images.h"
+#include "engine/validator_private.h"
 
 /* Lines of the report; the count goes on. */
 #define REPORT_MAX 2000
-#define ID_MAX 128 /* of a tool_use */
-#define NO_RESULT "no result was recorded: the call was interrupted before it finished"
 #define NO_START "(the beginning of this conversation is not available)"
-
-struct list {
-    const struct message **m; /* each a reference */
-    size_t n, cap;
-};
 
 void
 validator_report_init(struct validator_report *r)
 {
-    r->changes = 0;
+    r->changes = r->looked = 0;
     buf_init(&r->text, REPORT_MAX);
 }
 
@@ -31,11 +25,8 @@ validator_report_release(struct validator_report *r)
     buf_release(&r->text);
 }
 
-static void note(struct validator_report *r, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void
-note(struct validator_report *r, const char *fmt, ...)
+void
+mend_note(struct validator_report *r, const char *fmt, ...)
 {
     r->changes++;
     if (r->text.len && !buf_full(&r->text))
@@ -46,8 +37,8 @@ note(struct validator_report *r, const char *fmt, ...)
     va_end(ap);
 }
 
-static void
-push(struct list *l, const struct message *take_m)
+void
+mend_push(struct mend_list *l, const struct message *take_m)
 {
     ARRAY_GROW(l->m, l->n, l->cap);
     l->m[l->n++] = take_m;
@@ -59,9 +50,8 @@ is_blank(struct str s)
     return str_trim(s).len == 0;
 }
 
-/* The built message with the old one's identity: journals and panes know it by its uuid. */
-static const struct message *
-finish(struct message_builder *take_b, const struct message *like)
+const struct message *
+mend_finish(struct message_builder *take_b, const struct message *like)
 {
     struct message *m = message_build(take_b);
     if (!m || !like)
@@ -78,13 +68,38 @@ finish(struct message_builder *take_b, const struct message *like)
 }
 
 /* A message whose content is a bare string has a text block without JSON of its own. */
-static void
-copy_block(struct message_builder *b, const struct block *blk)
+void
+mend_copy_block(struct message_builder *b, const struct block *blk)
 {
     if (blk->kind == BLOCK_TEXT && (!blk->raw.len || blk->raw.ptr[0] != '{'))
         message_add_text(b, blk->text);
     else
         message_add_raw(b, blk->raw);
+}
+
+bool
+mend_is_thinking(const struct block *b)
+{
+    return b->kind == BLOCK_THINKING || b->kind == BLOCK_REDACTED_THINKING;
+}
+
+bool
+mend_has_thinking(const struct message *m)
+{
+    for (size_t i = 0; i < m->n_blocks; i++)
+        if (mend_is_thinking(&m->blocks[i]))
+            return true;
+    return false;
+}
+
+const struct message *
+mend_without_thinking(const struct message *m)
+{
+    struct message_builder *b = message_builder_new(m->role);
+    for (size_t i = 0; i < m->n_blocks; i++)
+        if (!mend_is_thinking(&m->blocks[i]))
+            mend_copy_block(b, &m->blocks[i]);
+    return mend_finish(b, m);
 }
 
 /* ---- pass 1: blocks that may not stand where they stand ---- */
@@ -121,46 +136,51 @@ why_illegal(const struct message *m, size_t i)
     return NULL;
 }
 
-static bool
-is_thinking(const struct block *b)
-{
-    return b->kind == BLOCK_THINKING || b->kind == BLOCK_REDACTED_THINKING;
-}
-
 /* Blocks [0, end) without thinking at the end: the API refuses a message that ends in thinking. */
 static size_t
 useful_end(const struct message *m)
 {
     size_t end = m->n_blocks;
     while (end > 0 && m->role == ROLE_ASSISTANT &&
-           (is_thinking(&m->blocks[end - 1]) || why_illegal(m, end - 1)))
+           (mend_is_thinking(&m->blocks[end - 1]) || why_illegal(m, end - 1)))
         end--;
     return end;
 }
 
 static void
-drop_illegal(const struct message *m, struct list *out, struct validator_report *r)
+drop_illegal(const struct message *m, struct mend_list *out, struct validator_report *r)
 {
     size_t end = useful_end(m), bad = m->n_blocks - end;
     for (size_t i = 0; i < end; i++)
         bad += why_illegal(m, i) != NULL;
     if (!bad && m->n_blocks) {
-        push(out, message_ref(m));
+        mend_push(out, message_ref(m));
         return;
     }
     struct message_builder *b = message_builder_new(m->role);
     for (size_t i = 0; i < m->n_blocks; i++) {
         const char *why = i < end ? why_illegal(m, i) : "thinking with nothing after it";
         if (why)
-            note(r, "left out %s", why);
+            mend_note(r, "left out %s", why);
         else
-            copy_block(b, &m->blocks[i]);
+            mend_copy_block(b, &m->blocks[i]);
     }
-    const struct message *left = finish(b, m);
+    const struct message *left = mend_finish(b, m);
     if (left)
-        push(out, left);
+        mend_push(out, left);
     else
-        note(r, "left out a message without content");
+        mend_note(r, "left out a message without content");
+}
+
+/* Blocks that may stand there, of images that may be sent. */
+static void
+check_blocks(const struct message *m, struct mend_list *out, struct validator_report *r)
+{
+    const struct message *fit = images_count(m) ? images_replace(m, images_fault, NULL) : NULL;
+    if (fit)
+        mend_note(r, "left out an image that may not be sent");
+    drop_illegal(fit ? fit : m, out, r);
+    message_free(fit);
 }
 
 /* ---- pass 2: neighbours of one role become one message ---- */
@@ -170,17 +190,17 @@ join(const struct message *a, const struct message *b)
 {
     struct message_builder *mb = message_builder_new(a->role);
     for (size_t i = 0; i < a->n_blocks; i++)
-        copy_block(mb, &a->blocks[i]);
+        mend_copy_block(mb, &a->blocks[i]);
     for (size_t i = 0; i < b->n_blocks; i++)
-        copy_block(mb, &b->blocks[i]);
-    const struct message *m = finish(mb, a);
+        mend_copy_block(mb, &b->blocks[i]);
+    const struct message *m = mend_finish(mb, a);
     if (m && !b->hidden)
         ((struct message *)m)->hidden = false; /* fresh: nobody else holds it yet */
     return m;
 }
 
 static void
-merge_roles(struct list *l, struct validator_report *r)
+merge_roles(struct mend_list *l, struct validator_report *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < l->n; i++) {
@@ -202,245 +222,10 @@ merge_roles(struct list *l, struct validator_report *r)
     l->n = n;
 }
 
-/* ---- pass 3: a tool_use id stands for one call only ---- */
-
-/* The same tool_result under another id. Its bytes are kept but for the id, so that images stay. */
-static void
-add_result_renamed(struct message_builder *b, const struct block *blk, struct str id)
-{
-    struct buf old, raw;
-    buf_init(&old, BUF_MAX);
-    buf_init(&raw, BUF_MAX);
-    buf_adds(&old, "\"tool_use_id\":");
-    json_quote(&old, blk->id);
-    const char *at = memmem(blk->raw.ptr, blk->raw.len, old.data, old.len);
-    if (at) {
-        size_t before = (size_t)(at - blk->raw.ptr);
-        buf_add(&raw, blk->raw.ptr, before);
-        buf_adds(&raw, "\"tool_use_id\":");
-        json_quote(&raw, id);
-        buf_add(&raw, at + old.len, blk->raw.len - before - old.len);
-        message_add_raw(b, buf_str(&raw));
-    } else {
-        message_add_tool_result(b, id, blk->text, blk->is_error);
-    }
-    buf_release(&old);
-    buf_release(&raw);
-}
-
-static const struct message *
-rename_id(const struct message *m, struct str from, struct str to)
-{
-    struct message_builder *b = message_builder_new(m->role);
-    bool done = false;
-    for (size_t i = 0; i < m->n_blocks; i++) {
-        const struct block *blk = &m->blocks[i];
-        bool hit = !done && str_eq(blk->id, from);
-        if (hit && blk->kind == BLOCK_TOOL_USE)
-            message_add_tool_use(b, to, blk->name, blk->input);
-        else if (hit && blk->kind == BLOCK_TOOL_RESULT)
-            add_result_renamed(b, blk, to);
-        else
-            copy_block(b, blk);
-        done |= hit && (blk->kind == BLOCK_TOOL_USE || blk->kind == BLOCK_TOOL_RESULT);
-    }
-    return finish(b, m);
-}
-
-static void
-rename_at(struct list *l, size_t i, struct str from, struct str to)
-{
-    const struct message *fresh = rename_id(l->m[i], from, to);
-    if (!fresh)
-        return;
-    message_free(l->m[i]);
-    l->m[i] = fresh;
-}
-
-static bool
-is_id_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-
-/* What the API takes. Other servers hand out other ids, and theirs would be refused on the way back. */
-static bool
-is_legal_id(struct str id)
-{
-    bool ok = id.len > 0 && id.len <= ID_MAX;
-    for (size_t i = 0; ok && i < id.len; i++)
-        ok = is_id_byte(id.ptr[i]);
-    return ok;
-}
-
-static char *
-legal_id(struct str id)
-{
-    char *out = str_dup(str_sub(id, 0, id.len < ID_MAX - 8 ? id.len : ID_MAX - 8));
-    for (char *p = out; *p; p++)
-        if (!is_id_byte(*p))
-            *p = '_';
-    return out;
-}
-
-/* Gives the tool_use at block k of message i, and its result, an id of its own. */
-static void
-rename_call(struct list *l, size_t i, size_t k, const struct str_set *seen)
-{
-    char *old = str_dup(l->m[i]->blocks[k].id), *base = legal_id(str_from(old));
-    char *id = NULL;
-    for (int n = 2; !id; n++) {
-        char *tried = xasprintf("%s_%d", base, n);
-        if (str_set_has(seen, str_from(tried)))
-            free(tried);
-        else
-            id = tried;
-    }
-    rename_at(l, i, str_from(old), str_from(id));
-    if (i + 1 < l->n && l->m[i + 1]->role == ROLE_USER)
-        rename_at(l, i + 1, str_from(old), str_from(id));
-    free(old);
-    free(base);
-    free(id);
-}
-
-static void
-unique_ids(struct list *l, struct validator_report *r)
-{
-    struct str_set seen = {0};
-    for (size_t i = 0; i < l->n; i++) {
-        if (l->m[i]->role != ROLE_ASSISTANT)
-            continue;
-        for (size_t k = 0; k < l->m[i]->n_blocks; k++) {
-            struct str id = l->m[i]->blocks[k].id;
-            bool legal = is_legal_id(id);
-            if (l->m[i]->blocks[k].kind != BLOCK_TOOL_USE || (legal && !str_set_has(&seen, id)))
-                continue;
-            note(r, legal ? "gave a tool_use an id of its own: it was used before"
-                          : "gave a tool_use an id that may be sent");
-            rename_call(l, i, k, &seen);
-        }
-        for (size_t k = 0; k < l->m[i]->n_blocks; k++)
-            if (l->m[i]->blocks[k].kind == BLOCK_TOOL_USE)
-                (void)str_set_add(&seen, l->m[i]->blocks[k].id);
-    }
-    str_set_release(&seen);
-}
-
-/* ---- pass 4: each tool_use its one result, first in the next user message ---- */
-
-static const struct block *
-find_result(const struct message *m, struct str id)
-{
-    for (size_t i = 0; m && i < m->n_blocks; i++)
-        if (m->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(m->blocks[i].id, id))
-            return &m->blocks[i];
-    return NULL;
-}
-
-static bool
-has_use(const struct message *a, struct str id)
-{
-    for (size_t i = 0; a && i < a->n_blocks; i++)
-        if (a->blocks[i].kind == BLOCK_TOOL_USE && str_eq(a->blocks[i].id, id))
-            return true;
-    return false;
-}
-
-static size_t
-count_uses(const struct message *a)
-{
-    size_t n = 0;
-    for (size_t i = 0; a && i < a->n_blocks; i++)
-        n += a->blocks[i].kind == BLOCK_TOOL_USE;
-    return n;
-}
-
-/* Are the results of `user` exactly those of `a`, each once, and before everything else? */
-static bool
-is_paired(const struct message *a, const struct message *user)
-{
-    size_t results = 0;
-    for (size_t i = 0; user && i < user->n_blocks; i++) {
-        const struct block *b = &user->blocks[i];
-        if (b->kind != BLOCK_TOOL_RESULT)
-            continue;
-        if (i != results || !has_use(a, b->id) || find_result(user, b->id) != b)
-            return false;
-        results++;
-    }
-    return results == count_uses(a);
-}
-
-static const struct message *
-pair(const struct message *a, const struct message *user, struct validator_report *r)
-{
-    struct message_builder *b = message_builder_new(ROLE_USER);
-    for (size_t i = 0; a && i < a->n_blocks; i++) {
-        if (a->blocks[i].kind != BLOCK_TOOL_USE)
-            continue;
-        const struct block *res = find_result(user, a->blocks[i].id);
-        if (res) {
-            message_add_raw(b, res->raw);
-            continue;
-        }
-        note(r, "answered a call that had no result");
-        message_add_tool_result(b, a->blocks[i].id, STR(NO_RESULT), true);
-    }
-    for (size_t i = 0; user && i < user->n_blocks; i++) {
-        const struct block *blk = &user->blocks[i];
-        if (blk->kind != BLOCK_TOOL_RESULT)
-            copy_block(b, blk);
-        else if (!has_use(a, blk->id) || find_result(user, blk->id) != blk)
-            note(r, "left out a result that no call asked for");
-    }
-    r->changes++;
-    const struct message *m = finish(b, user);
-    if (m && !user)
-        ((struct message *)m)->hidden = true; /* fresh */
-    return m;
-}
-
-/* What follows message `prev` (NULL: the start): the mended user message, or nothing. */
-static void
-pair_next(struct list *out, const struct message *prev, const struct message *user,
-          struct validator_report *r)
-{
-    if (is_paired(prev, user)) {
-        if (user)
-            push(out, message_ref(user));
-        return;
-    }
-    const struct message *m = pair(prev, user, r);
-    if (m)
-        push(out, m);
-}
-
-static void
-pair_results(struct list *l, struct validator_report *r)
-{
-    struct list out = {NULL, 0, 0};
-    for (size_t i = 0; i < l->n; i++) {
-        const struct message *m = l->m[i];
-        if (m->role == ROLE_USER) {
-            pair_next(&out, i ? l->m[i - 1] : NULL, m, r);
-            continue;
-        }
-        push(&out, message_ref(m));
-        if (i + 1 == l->n || l->m[i + 1]->role != ROLE_USER)
-            pair_next(&out, m, NULL, r);
-    }
-    for (size_t i = 0; i < l->n; i++)
-        message_free(l->m[i]);
-    free(l->m);
-    *l = out;
-}
-
 /* ---- all of it ---- */
 
 static void
-user_first(struct list *l, struct validator_report *r)
+user_first(struct mend_list *l, struct validator_report *r)
 {
     if (!l->n || l->m[0]->role == ROLE_USER)
         return;
@@ -448,38 +233,201 @@ user_first(struct list *l, struct validator_report *r)
     message_add_text(b, STR(NO_START));
     struct message *m = message_build(b);
     m->hidden = true;
-    push(l, m);
+    mend_push(l, m);
     memmove(l->m + 1, l->m, (l->n - 1) * sizeof *l->m);
     l->m[0] = m;
-    note(r, "put a user message first");
+    mend_note(r, "put a user message first");
 }
 
+/* before: NULL: the list is the whole conversation; else the ids of what stands in front of it. */
 static size_t
-mend_once(struct list *l, struct validator_report *r)
+mend_once(struct mend_list *l, const struct str_set *before, struct validator_report *r)
 {
-    size_t before = r->changes;
-    struct list kept = {NULL, 0, 0};
+    static const struct str_set none;
+    size_t changes = r->changes;
+    struct mend_list kept = {NULL, 0, 0};
+    r->looked += l->n;
     for (size_t i = 0; i < l->n; i++)
-        drop_illegal(l->m[i], &kept, r);
+        check_blocks(l->m[i], &kept, r);
     for (size_t i = 0; i < l->n; i++)
         message_free(l->m[i]);
     free(l->m);
     *l = kept;
     merge_roles(l, r);
-    unique_ids(l, r);
-    pair_results(l, r);
-    user_first(l, r);
-    return r->changes - before;
+    mend_ids(l, before ? before : &none, r);
+    mend_pairs(l, r);
+    if (!before)
+        user_first(l, r);
+    return r->changes - changes;
+}
+
+/* A dropped message can make neighbours of two of one role, so it goes on until nothing changes; each round that
+ * changes something drops, joins, renames or answers, which all come to an end. */
+static void
+mend_all(struct mend_list *l, const struct str_set *before, struct validator_report *r)
+{
+    while (mend_once(l, before, r) > 0)
+        ;
 }
 
 void
 validator_mend(const struct message ***msgs, size_t *n, struct validator_report *report)
 {
-    struct list l = {*msgs, *n, *n};
-    /* A dropped message can make neighbours of two of one role, so it goes on until nothing changes; each round that
-     * changes something drops, joins, renames or answers, which all come to an end. */
-    while (mend_once(&l, report) > 0)
-        ;
+    struct mend_list l = {*msgs, *n, *n};
+    mend_all(&l, NULL, report);
     *msgs = l.m;
     *n = l.n;
+}
+
+/* ---- what is proved ---- */
+
+static void
+forget_from(struct validator_proof *p, size_t from)
+{
+    while (p->n > from)
+        message_free(p->list[--p->n].m);
+}
+
+void
+validator_proof_release(struct validator_proof *p)
+{
+    forget_from(p, 0);
+    free(p->list);
+    str_set_release(&p->ids);
+    *p = (struct validator_proof){0};
+}
+
+static void
+prove(struct validator_proof *p, const struct message *m)
+{
+    ARRAY_GROW(p->list, p->n, p->cap);
+    struct validator_proved *now = &p->list[p->n++];
+    *now = p->n > 1 ? now[-1] : (struct validator_proved){0};
+    now->m = message_ref(m);
+    now->bytes += m->json.len + 1;
+    now->images += (unsigned)images_count(m);
+    now->large_images += (unsigned)images_large(m);
+}
+
+/* The ids of the first n messages, which are never changed again. */
+static void
+know_ids(struct validator_proof *p, size_t n)
+{
+    if (n < p->n_ids) {
+        str_set_release(&p->ids);
+        p->ids = (struct str_set){0};
+        p->n_ids = 0;
+    }
+    for (; p->n_ids < n; p->n_ids++) {
+        const struct message *m = p->list[p->n_ids].m;
+        for (size_t k = 0; k < m->n_blocks; k++)
+            if (m->blocks[k].kind == BLOCK_TOOL_USE)
+                (void)str_set_add(&p->ids, m->blocks[k].id);
+    }
+}
+
+/* Where to begin: the last answer that is proved. What stands before it cannot be changed by anything that comes behind it. */
+static size_t
+last_answer(const struct validator_proof *p, size_t n)
+{
+    while (n > 0 && p->list[n - 1].m->role != ROLE_ASSISTANT)
+        n--;
+    return n ? n - 1 : 0;
+}
+
+static void
+mend_new(struct validator_proof *p, const struct message ***msgs, size_t *n,
+         struct validator_report *r)
+{
+    size_t same = 0;
+    while (same < p->n && same < *n && p->list[same].m == (*msgs)[same])
+        same++;
+    if (same == *n && same == p->n)
+        return;
+    size_t from = last_answer(p, same);
+    know_ids(p, from); /* before what it was made of may go */
+    forget_from(p, same);
+    struct mend_list l = {NULL, 0, 0};
+    for (size_t i = from; i < *n; i++)
+        mend_push(&l, (*msgs)[i]);
+    mend_all(&l, from ? &p->ids : NULL, r);
+    forget_from(p, from);
+    *msgs = xreallocarray(*msgs, from + l.n + 1, sizeof **msgs);
+    for (size_t i = 0; i < l.n; i++) {
+        (*msgs)[from + i] = l.m[i];
+        prove(p, l.m[i]);
+    }
+    *n = from + l.n;
+    free(l.m);
+}
+
+/* ---- the limits of a whole request ---- */
+
+#define MANY_IMAGES 20 /* more, and none may be large */
+
+/* Which images go; counted from the oldest. */
+struct cut {
+    size_t drop;  /* so many */
+    size_t bytes; /* or until so much is gone */
+    bool large;   /* only large ones */
+    size_t gone;
+};
+
+static const char *
+too_many(struct str media_type, struct str base64, void *arg)
+{
+    struct cut *c = arg;
+    if (c->large)
+        return images_is_large(media_type, base64)
+                   ? "many images are in this conversation, and none of them may be so large"
+                   : NULL;
+    if (c->drop == 0 && c->gone >= c->bytes)
+        return NULL;
+    c->drop -= c->drop > 0;
+    c->gone += base64.len;
+    return "an older one, to make room";
+}
+
+/* From the oldest message on. */
+static void
+cut_images(const struct message **msgs, size_t n, struct cut *c, struct validator_report *r)
+{
+    for (size_t i = 0; i < n && (c->large || c->drop || c->gone < c->bytes); i++) {
+        const struct message *fresh =
+            images_count(msgs[i]) ? images_replace(msgs[i], too_many, c) : NULL;
+        if (!fresh)
+            continue;
+        mend_note(r, c->large ? "left out large images: there are many" : "left out old images");
+        message_free(msgs[i]);
+        msgs[i] = fresh;
+    }
+}
+
+static bool
+keep_limits(const struct validator_proof *p, const struct validator_limits *limits,
+            const struct message **msgs, struct validator_report *r)
+{
+    if (!p->n)
+        return true;
+    const struct validator_proved *all = &p->list[p->n - 1];
+    size_t before = r->changes;
+    struct cut large = {.large = true}, old = {0};
+    if (limits->images && all->images > limits->images)
+        old.drop = all->images - limits->images / 2;
+    if (limits->bytes && all->bytes > limits->bytes && all->images)
+        old.bytes = all->bytes - limits->bytes / 4 * 3;
+    if (old.drop || old.bytes)
+        cut_images(msgs, p->n, &old, r);
+    else if (all->images > MANY_IMAGES && all->large_images)
+        cut_images(msgs, p->n, &large, r);
+    return r->changes == before;
+}
+
+void
+validator_mend_more(struct validator_proof *p, const struct message ***msgs, size_t *n,
+                    const struct validator_limits *limits, struct validator_report *report)
+{
+    mend_new(p, msgs, n, report);
+    while (!keep_limits(p, limits, *msgs, report))
+        mend_new(p, msgs, n, report);
 }

@@ -126,6 +126,7 @@ fail_cut(struct openai_reader *r)
     struct err err = {0};
     err_set(&err, ERR_NET, "the connection was closed in the middle of the answer");
     err.retryable = true;
+    memcpy(err.kind, "cut", sizeof "cut");
     fail(r, &err);
 }
 

@@ -90,7 +90,7 @@ on_user(struct view *v, struct event *e)
         return;
     struct item *it = view_item_add(v, ITEM_USER, e->u.user.text);
     it->hidden = e->u.user.hidden;
-    if (!e->u.user.replayed)
+    if (!e->u.user.replayed && !e->u.user.hidden)
         start_running(v);
 }
 
@@ -223,6 +223,7 @@ static const struct {
     {"prompt_too_long", "the conversation is too long for the model: /compact or /clear"},
     {"max_turns", "the turns allowed for one request are used up"},
     {"max_budget", "the money allowed is used up"},
+    {"repeating", "the model goes round in a circle"},
     {"hook_stopped", "a hook stopped it"},
 };
 

@@ -1,0 +1,65 @@
+#include "engine/fallback.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/core.h"
+#include "engine/failure.h"
+
+/* The i-th name of the list, yours; NULL past its end. */
+static char *
+name_at(const char *list, size_t i)
+{
+    struct str rest = str_from(list), name;
+    while (str_split(&rest, ',', &name)) {
+        name = str_trim(name);
+        if (name.len && i-- == 0)
+            return str_dup(name);
+    }
+    return NULL;
+}
+
+static bool
+is_in_use(struct core *c, const char *name)
+{
+    const struct model_info *info = catalog_find(name);
+    return strcmp(name, c->model) == 0 || (info && info == c->info);
+}
+
+bool
+fallback_next(struct core *c, const struct err *err)
+{
+    char *name;
+    if (!c->on_fallback)
+        c->fallback_at = 0; /* the person chose since */
+    while ((name = name_at(c->fallback_model, c->fallback_at)) && is_in_use(c, name)) {
+        free(name);
+        c->fallback_at++;
+    }
+    if (!name)
+        return false;
+    c->fallback_at++;
+    core_notice(c, "%s does not answer (%s: %.200s); going on with %s", c->model,
+                failure_of(err)->what, err->text, name);
+    if (!c->on_fallback) {
+        free(c->first_model);
+        c->first_model = xstrdup(c->model);
+    }
+    core_set_model(c, name);
+    c->on_fallback = true;
+    c->fell_back_ms = clock_mono_ms();
+    core_emit_session(c, false);
+    free(name);
+    return true;
+}
+
+void
+fallback_return(struct core *c)
+{
+    if (!c->on_fallback || !c->first_model || clock_mono_ms() - c->fell_back_ms < FALLBACK_BACK_MS)
+        return;
+    core_notice(c, "back to %s, which did not answer a while ago", c->first_model);
+    core_set_model(c, c->first_model); /* also ends the fallback */
+    core_emit_session(c, false);
+}

@@ -1,0 +1,18 @@
+#pragma once
+/*
+ * Other models for when the chosen one does not answer: `--fallback-model a,b`, setting fallbackModel, tried in that order. The next
+ * prompt after a while goes back to the first. A notice each time. Engine thread.
+ */
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct core;
+
+#define FALLBACK_BACK_MS                                                                           \
+    600000 /* a prompt later than this goes back to the model that was chosen */
+
+/* Switches to the next model of the list; false: none is left. err: why the one in use is left. */
+bool fallback_next(struct core *c, const struct err *err);
+/* Before a prompt: back to the chosen model, when it was left long enough ago. */
+void fallback_return(struct core *c);

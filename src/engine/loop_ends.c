@@ -1,0 +1,130 @@
+/* How the stream step ends when the answer does not: the text that was on the screen stays, every call has its result. */
+#include <string.h>
+
+#include "base/log.h"
+#include "engine/loop_stream.h"
+#include "engine/retry.h"
+
+/* No model says more in one answer; a server that never stops must not fill the context for good. */
+#define PARTIAL_MAX ((size_t)512 << 10)
+
+static struct str
+start_of(struct str text, size_t max)
+{
+    if (text.len <= max)
+        return text;
+    while (max > 0 && ((unsigned char)text.ptr[max] & 0xc0) == 0x80)
+        max--;
+    return str_sub(text, 0, max);
+}
+
+struct message *
+loop_received_text(const struct loop *l, const struct round *r)
+{
+    struct message_builder *b = message_builder_new(ROLE_ASSISTANT);
+    size_t room = PARTIAL_MAX;
+    for (size_t i = 0; r->blocks && i < stream_blocks_len(r->blocks); i++) {
+        const struct stream_block *k = stream_blocks_at(r->blocks, i);
+        struct str text = k->kind == BLOCK_TEXT ? start_of(k->text, room) : STR("");
+        room -= text.len;
+        message_add_text(b, text);
+    }
+    struct message *m = message_build(b);
+    if (!m)
+        return NULL;
+    m->partial = true;
+    m->model = xstrdup(l->core->model);
+    return m;
+}
+
+/* Text that was on the screen when it ended is kept and marked; nothing that did not run is. */
+bool
+loop_keep_received(struct loop *l, struct round *r, const char *else_stub)
+{
+    struct message *m = loop_received_text(l, r);
+    if (!m)
+        return loop_append_stub(l, else_stub);
+    message_ref(m);
+    bool ok = core_append(l->core, m, &l->result->err);
+    if (ok)
+        core_emit_message(l->core, m, NULL);
+    message_free(m);
+    return ok;
+}
+
+/* What is complete, and the results of its calls, whatever became of them. */
+static bool
+keep_answered(struct loop *l, struct round *r)
+{
+    struct core *c = l->core;
+    struct message *m = stream_blocks_message(r->blocks, c->model, true);
+    if (m)
+        message_ref(m);
+    bool ok = core_append(c, m, &l->result->err);
+    if (ok && m)
+        core_emit_message(c, m, NULL);
+    message_free(m);
+    return ok && loop_append_results(l, &l->result->err);
+}
+
+enum flow
+loop_abort_streaming(struct loop *l, struct round *r)
+{
+    struct core *c = l->core;
+    enum cancel_reason why = cancel_fired(l->turn);
+    if (executor_len(c->executor) == 0) {
+        if (!loop_keep_received(l, r, "(interrupted before an answer)"))
+            return loop_fail(l, &l->result->err);
+        return LOOP_END(l, EXIT_ABORTED_STREAMING);
+    }
+    executor_abort(c->executor, why);
+    if (!keep_answered(l, r))
+        return loop_fail(l, &l->result->err);
+    return LOOP_END(l, EXIT_ABORTED_STREAMING);
+}
+
+/* What in the request is large, for a person who has to decide what to drop. */
+static void
+say_what_is_large(struct loop *l, struct err *err)
+{
+    const struct state *st = &l->core->state;
+    size_t largest = 0, total = 0;
+    for (size_t i = 0; i < st->n; i++) {
+        total += st->messages[i]->json.len;
+        if (st->messages[i]->json.len > st->messages[largest]->json.len)
+            largest = i;
+    }
+    struct err said = *err;
+    err_set(
+        err, ERR_LIMIT,
+        "too long for %s: %zu messages of %zu kB (the largest, number %zu, has %zu kB), tools and "
+        "instructions %zu kB. Start anew with /clear, or a shorter prompt. The server said: %.200s",
+        l->core->model, st->n, total / 1000, largest + 1,
+        st->n ? st->messages[largest]->json.len / 1000 : 0, prompt_bytes(&l->core->prompt) / 1000,
+        said.text);
+    err->http = said.http;
+}
+
+enum flow
+loop_give_up(struct loop *l, struct round *r, struct err *err)
+{
+    struct core *c = l->core;
+    bool too_long = retry_is_too_long(err);
+    bool ok;
+    if (executor_started(c->executor)) {
+        executor_abort(c->executor, CANCEL_TIMEOUT);
+        ok = keep_answered(l, r);
+    } else {
+        executor_discard(c->executor);
+        ok = loop_keep_received(l, r, "(no answer: the request failed)");
+    }
+    if (!ok)
+        log_error("loop", "%s", l->result->err.text);
+    if (too_long)
+        say_what_is_large(l, err);
+    else
+        failure_say(err);
+    l->result->err = *err;
+    core_error(c, err, l->result->request_id);
+    return too_long ? LOOP_END(l, EXIT_PROMPT_TOO_LONG) : LOOP_END(l, EXIT_MODEL_ERROR);
+}

@@ -1,0 +1,98 @@
+/* The loop detector's place in the loop: what was called and answered, and the pause. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "engine/loop_private.h"
+#include "engine/repeat.h"
+
+static const struct block *
+result_of(const struct message *results, struct str id)
+{
+    for (size_t i = 0; i < results->n_blocks; i++)
+        if (results->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(results->blocks[i].id, id))
+            return &results->blocks[i];
+    return NULL;
+}
+
+void
+loop_note_calls(struct loop *l, const struct message *results)
+{
+    struct core *c = l->core;
+    const struct message *answer = c->state.n >= 2 ? c->state.messages[c->state.n - 2] : NULL;
+    for (size_t i = 0; answer && i < answer->n_blocks; i++) {
+        const struct block *use = &answer->blocks[i];
+        const struct block *res = use->kind == BLOCK_TOOL_USE ? result_of(results, use->id) : NULL;
+        if (!res)
+            continue;
+        const struct tool *t = c->seams.tool_find(use->name);
+        const struct repeat_call call = {
+            .what = str_hash_more(str_hash(use->name), use->input),
+            .answer = str_hash(res->text),
+            .failed = res->is_error,
+            .read_only = t && (t->flags & TOOL_READ_ONLY),
+            .polls = t && strcmp(t->name, "TaskOutput") == 0,
+        };
+        repeat_note(&c->repeat, &call);
+    }
+}
+
+/* What the last call was, for the person. */
+static char *
+last_call(const struct core *c)
+{
+    for (size_t i = c->state.n; i-- > 0;) {
+        const struct message *m = c->state.messages[i];
+        for (size_t k = m->role == ROLE_ASSISTANT ? m->n_blocks : 0; k-- > 0;) {
+            const struct block *b = &m->blocks[k];
+            if (b->kind != BLOCK_TOOL_USE)
+                continue;
+            struct cJSON *tree = json_parse(b->input, NULL);
+            char *what = tool_describe(c->seams.tool_find(b->name), tree, c->cwd);
+            char *text = xasprintf("%.*s %.120s", (int)(b->name.len < 60 ? b->name.len : 60),
+                                   b->name.ptr, what);
+            json_free(tree);
+            free(what);
+            return text;
+        }
+    }
+    return xstrdup("");
+}
+
+bool
+loop_goes_round(struct loop *l)
+{
+    struct core *c = l->core;
+    size_t n;
+    const char *why = repeat_seen(&c->repeat, &n);
+    if (!why || !config_bool(permit_config(c->permit), "pauseOnRepeat", !c->trusted, true))
+        return false;
+    char *call = last_call(c);
+    err_set(
+        &l->result->err, ERR_LIMIT,
+        "stopped, the model goes round in a circle: %s (the last %zu calls; %s). Say what to do "
+        "otherwise, or 'go on'",
+        why, n, call);
+    core_notice(c, "%s", l->result->err.text);
+    free(c->repeat_told);
+    c->repeat_told = xasprintf(
+        "<system-reminder>\nYou were stopped because you went round in a circle: %s (the last %zu "
+        "calls). Do not do the same again: look at what the answers say, and try another way or "
+        "ask.\n</system-reminder>",
+        why, n);
+    free(call);
+    return true;
+}
+
+bool
+loop_tell_repeat(struct loop *l)
+{
+    struct core *c = l->core;
+    repeat_reset(&c->repeat);
+    if (!c->repeat_told)
+        return true;
+    bool ok = loop_append_hidden(l, c->repeat_told);
+    free(c->repeat_told);
+    c->repeat_told = NULL;
+    return ok;
+}

@@ -1,0 +1,26 @@
+#pragma once
+/*
+ * What leaves: the messages of a request in the shape that its model takes. Thinking that another model wrote is left out (its
+ * signature is bound to that model), and so are images past the limits of a request; the journal and State keep them. What was sent once is sent in the same bytes again, and a
+ * request costs what is new in it. Engine thread.
+ */
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "engine/validator.h"
+
+struct core;
+struct model_request;
+
+struct outgoing { /* starts zeroed */
+    char *model;
+    const struct message **in,
+        **out; /* a reference each: what stood there, and what was sent for it */
+    size_t n, cap;
+    struct validator_proof proof; /* of out */
+};
+void outgoing_release(struct outgoing *o);
+/* Puts req->messages into that shape and proves them legal, whoever put them together; what is not is mended, with a notice. They are
+ * borrowed from `o` until the next call. False: it cannot be sent (too large, err.kind "prompt_too_long"). */
+bool outgoing_prepare(struct outgoing *o, struct core *c, struct model_request *req,
+                      struct err *err) MUST_CHECK;

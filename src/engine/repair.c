@@ -1,0 +1,131 @@
+#include "engine/repair.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/core.h"
+#include "engine/failure.h"
+#include "engine/images.h"
+#include "engine/validator_private.h"
+
+#define LEFT_OUT "(a part of this message was left out: the server refused it)"
+
+/* Where the refused message stands in State; SIZE_MAX: it is none of ours. What is sent may be a copy (engine/outgoing.h), which has its
+ * place. */
+static size_t
+find_in_state(const struct core *c, const struct model_request *req, size_t at)
+{
+    const struct state *st = &c->state;
+    if (at >= req->n_messages)
+        return SIZE_MAX;
+    for (size_t i = 0; i < st->n; i++)
+        if (st->messages[i] == req->messages[at])
+            return i;
+    return req->n_messages == st->n ? at : SIZE_MAX;
+}
+
+static void
+put_in_state(struct core *c, size_t at, const struct message *take_m)
+{
+    message_free(c->state.messages[at]);
+    c->state.messages[at] = take_m;
+}
+
+/* A signature that one answer has wrong, by another model or account, is wrong in all of them. */
+static bool
+strip_thinking(struct core *c)
+{
+    bool changed = false;
+    for (size_t i = 0; i < c->state.n; i++) {
+        const struct message *m = c->state.messages[i];
+        const struct message *fresh = mend_has_thinking(m) ? mend_without_thinking(m) : NULL;
+        if (!fresh)
+            continue;
+        put_in_state(c, i, fresh);
+        changed = true;
+    }
+    return changed;
+}
+
+/* The refused block in another form, so that calls and results still pair. */
+static void
+put_instead(struct message_builder *b, const struct block *blk)
+{
+    switch (blk->kind) {
+    case BLOCK_TOOL_USE:
+        message_add_tool_use(b, blk->id, blk->name, STR("{}"));
+        break;
+    case BLOCK_TOOL_RESULT:
+        message_add_tool_result(b, blk->id, STR(LEFT_OUT), blk->is_error);
+        break;
+    case BLOCK_TEXT:
+    case BLOCK_THINKING:
+    case BLOCK_REDACTED_THINKING:
+    case BLOCK_IMAGE:
+    case BLOCK_OTHER:
+        break;
+    }
+}
+
+static const struct message *
+without_block(const struct message *m, size_t at)
+{
+    struct message_builder *b = message_builder_new(m->role);
+    for (size_t i = 0; i < m->n_blocks; i++) {
+        if (i == at)
+            put_instead(b, &m->blocks[i]);
+        else
+            mend_copy_block(b, &m->blocks[i]);
+    }
+    if (!message_builder_len(b))
+        message_add_text(b, STR(LEFT_OUT));
+    return mend_finish(b, m);
+}
+
+static bool
+holds_image(const struct block *b)
+{
+    return b->kind == BLOCK_IMAGE ||
+           (b->kind == BLOCK_TOOL_RESULT && str_contains(b->raw, STR("\"image\"")));
+}
+
+static bool
+mend_one(struct core *c, size_t at, size_t block, const char **ret_what)
+{
+    const struct message *m = c->state.messages[at], *fresh = NULL;
+    if (block >= m->n_blocks)
+        return false;
+    if (mend_is_thinking(&m->blocks[block])) {
+        *ret_what = "its thinking was left out";
+        return strip_thinking(c);
+    }
+    *ret_what = "a block was left out";
+    if (holds_image(&m->blocks[block])) {
+        *ret_what = "the image was replaced by a text that says so";
+        fresh = images_replace(m, images_any, NULL);
+    }
+    if (!fresh)
+        fresh = without_block(m, block);
+    if (fresh)
+        put_in_state(c, at, fresh);
+    return fresh != NULL;
+}
+
+bool
+repair_block(struct core *c, const struct model_request *req, const struct err *err, char *ret_what,
+             size_t what_size)
+{
+    size_t at, block;
+    const char *what = "its thinking was left out";
+    if (!failure_place(err, &at, &block))
+        return false;
+    size_t i = find_in_state(c, req, at);
+    if (i == SIZE_MAX)
+        return false;
+    bool ok = block == SIZE_MAX ? strstr(err->text, "thinking") && strip_thinking(c)
+                                : mend_one(c, i, block, &what);
+    if (ok)
+        (void)snprintf(ret_what, what_size, "message %zu: %s", at + 1, what);
+    return ok;
+}
