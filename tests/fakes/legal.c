@@ -51,38 +51,53 @@ check_assistant(const struct message *m)
     return NULL;
 }
 
+/* Ids of all calls, in a table: a long conversation has thousands. */
 static const char *
-check_ids(const struct message *const *m, size_t upto, const struct message *last)
+check_ids(const struct message *const *m, size_t n)
 {
-    for (size_t k = 0; k < last->n_blocks; k++) {
-        if (last->blocks[k].kind != BLOCK_TOOL_USE)
-            continue;
-        for (size_t i = 0; i <= upto; i++)
-            for (size_t j = 0; j < m[i]->n_blocks && (i < upto || j < k); j++)
-                if (m[i]->blocks[j].kind == BLOCK_TOOL_USE &&
-                    str_eq(m[i]->blocks[j].id, last->blocks[k].id))
-                    return "a tool_use id twice";
-    }
-    return NULL;
+    size_t calls = 0, cap = 16;
+    for (size_t i = 0; i < n; i++)
+        calls += m[i]->role == ROLE_ASSISTANT ? m[i]->n_blocks : 0;
+    while (cap < 2 * calls)
+        cap *= 2;
+    struct str *seen = xcalloc(cap, sizeof *seen);
+    const char *why = NULL;
+    for (size_t i = 0; i < n && !why; i++)
+        for (size_t k = 0; k < m[i]->n_blocks && !why; k++) {
+            if (m[i]->blocks[k].kind != BLOCK_TOOL_USE)
+                continue;
+            struct str id = m[i]->blocks[k].id;
+            size_t at = (size_t)str_hash(id) & (cap - 1);
+            while (seen[at].ptr && !str_eq(seen[at], id))
+                at = (at + 1) & (cap - 1);
+            if (seen[at].ptr)
+                why = "a tool_use id twice";
+            seen[at] = id;
+        }
+    free(seen);
+    return why;
+}
+
+static const char *
+check_one(const struct message *prev, const struct message *m)
+{
+    if (!m->n_blocks)
+        return "an empty message";
+    if (!prev && m->role != ROLE_USER)
+        return "the first message is not the user's";
+    if (prev && m->role == prev->role)
+        return "two messages of one role";
+    for (size_t k = 0; k < m->n_blocks; k++)
+        if (m->blocks[k].kind == BLOCK_TEXT && !str_trim(m->blocks[k].text).len)
+            return "an empty text block";
+    return m->role == ROLE_USER ? check_user(prev, m) : check_assistant(m);
 }
 
 const char *
-legal_check(const struct message *const *m, size_t n)
+legal_check_from(const struct message *const *m, size_t n, size_t from)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!m[i]->n_blocks)
-            return "an empty message";
-        if (i == 0 && m[i]->role != ROLE_USER)
-            return "the first message is not the user's";
-        if (i > 0 && m[i]->role == m[i - 1]->role)
-            return "two messages of one role";
-        for (size_t k = 0; k < m[i]->n_blocks; k++)
-            if (m[i]->blocks[k].kind == BLOCK_TEXT && !str_trim(m[i]->blocks[k].text).len)
-                return "an empty text block";
-        const char *why =
-            m[i]->role == ROLE_USER ? check_user(i ? m[i - 1] : NULL, m[i]) : check_assistant(m[i]);
-        if (!why && m[i]->role == ROLE_ASSISTANT)
-            why = check_ids(m, i, m[i]);
+    for (size_t i = from; i < n; i++) {
+        const char *why = check_one(i ? m[i - 1] : NULL, m[i]);
         if (why)
             return why;
     }
@@ -90,7 +105,13 @@ legal_check(const struct message *const *m, size_t n)
         for (size_t k = 0; k < m[n - 1]->n_blocks; k++)
             if (m[n - 1]->blocks[k].kind == BLOCK_TOOL_USE)
                 return "a tool_use without its result at the end";
-    return NULL;
+    return check_ids(m, n);
+}
+
+const char *
+legal_check(const struct message *const *m, size_t n)
+{
+    return legal_check_from(m, n, 0);
 }
 
 const char *

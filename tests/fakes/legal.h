@@ -9,5 +9,7 @@
 
 /* NULL: legal; else what is wrong with it, static. */
 const char *legal_check(const struct message *const *m, size_t n);
+/* The same where m[0..from-1] are known to be legal and only what follows them is new. */
+const char *legal_check_from(const struct message *const *m, size_t n, size_t from);
 /* Of a JSON array of messages. */
 const char *legal_check_json(struct str array);

@@ -1,0 +1,83 @@
+/* What the suites want of their sessions. */
+#include <string.h>
+
+#include "sim/sim.h"
+
+#define X(id, name, often) [id] = often,
+#define ALL_FAULTS                                                                                 \
+    {                                                                                              \
+        SIM_FAULTS(X)                                                                              \
+    }
+
+static const struct sim_profile profiles[] = {
+    {
+        .name = "faults",
+        .fault = ALL_FAULTS,
+        .prompts_min = 1,
+        .prompts_max = 6,
+        .steps_max = 6,
+        .result_max = 12000,
+        .trouble = 8,
+        .kills = 120,
+        .compacts = 80,
+        .clears = 40,
+        .pins = 200,
+        .modes = 100,
+        .hooks = 60,
+        .asks = 60,
+        .denies = 20,
+        .caps = 100,
+        .facts = 6,
+    },
+    {
+        .name = "recovery",
+        .window = 24000,
+        .prompts_min = 4,
+        .prompts_max = 8,
+        .steps_max = 8,
+        .result_max = 8000,
+        .pins = 400,
+        .facts = 6,
+        .force_too_long = true,
+    },
+    {
+        .name = "plain",
+        .window = 24000,
+        .prompts_min = 4,
+        .prompts_max = 8,
+        .steps_max = 8,
+        .result_max = 8000,
+        .pins = 400,
+        .facts = 6,
+        .force_too_long = true,
+        .plain_retry = true,
+    },
+    {
+        .name = "needle",
+        .window = 30000,
+        .prompts_min = 60,
+        .prompts_max = 60,
+        .steps_max = 8,
+        .result_max = 6000,
+        .pins = 170,
+        .facts = 20,
+    },
+    {
+        .name = "long",
+        .window = 60000,
+        .steps_max = 12,
+        .result_max = 20000,
+        .pins = 2,
+        .facts = 20,
+        .quiet_disk = true,
+    },
+};
+
+const struct sim_profile *
+profile_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(profiles); i++)
+        if (strcmp(profiles[i].name, name) == 0)
+            return &profiles[i];
+    return NULL;
+}
