@@ -62,6 +62,7 @@ setup_release(struct setup *s)
     for (size_t i = 0; s->pass_env && s->pass_env[i]; i++)
         free(s->pass_env[i]);
     free(s->pass_env);
+    free(s->fallback_models);
     for (size_t i = 0; s->add_dirs && s->add_dirs[i]; i++)
         free(s->add_dirs[i]);
     free(s->add_dirs);
@@ -152,6 +153,25 @@ pass_env(const struct setup *s)
     return names;
 }
 
+enum { FALLBACKS_MAX = 16 };
+
+/* "a,b": the command line's, else the settings': a list, or a string. NULL: none. */
+static char *
+fallback_models(const struct setup *s)
+{
+    struct config_item items[FALLBACKS_MAX];
+    if (s->options->fallback_model)
+        return xstrdup(s->options->fallback_model);
+    size_t n = config_list(s->config, "fallbackModel", !s->trusted, items, FALLBACKS_MAX);
+    if (!n)
+        return xstrdup(config_str(s->config, "fallbackModel", !s->trusted, NULL));
+    struct buf b;
+    buf_init(&b, 4096);
+    for (size_t i = 0; i < n && i < FALLBACKS_MAX; i++)
+        buf_addf(&b, "%s%.*s", i ? "," : "", (int)items[i].value.len, items[i].value.ptr);
+    return buf_take(&b);
+}
+
 void
 setup_load(struct setup *s)
 {
@@ -165,6 +185,7 @@ setup_load(struct setup *s)
     s->mended = trust_mend(s->config_dir);
     s->trusted = s->options->trust || trust_check(s->config_dir, s->root) == TRUST_YES;
     s->pass_env = pass_env(s);
+    s->fallback_models = fallback_models(s);
     s->child_env =
         childenv_make_with((const char *const *)environ, (const char *const *)s->pass_env);
 }
@@ -186,7 +207,7 @@ static void
 fill_config(struct setup *s, struct engine_config *cfg)
 {
     const struct options *o = s->options;
-    cfg->fallback_model = o->fallback_model;
+    cfg->fallback_model = s->fallback_models;
     cfg->model_given = o->model != NULL;
     cfg->mode_given = o->permission_mode != NULL;
     cfg->cwd = s->cwd;

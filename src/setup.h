@@ -46,6 +46,7 @@ struct setup {
     char *offer_text;
     struct anthropic_config anthropic; /* borrowed texts, for keys that come later */
     char **child_env;                  /* of the key helper */
+    char *fallback_models;             /* "a,b"; NULL: none */
     char **pass_env;                   /* names that the settings add to it */
     char **add_dirs;                   /* --add-dir, absolute; NULL-terminated */
     struct setup_connection {          /* what /connect gave last, for --save; NULLs: nothing */

@@ -105,6 +105,9 @@ static const struct key {
     {"autoCompactEnabled", BOOL_, CONFIG_TRUSTED},
     {"autoCompactWindow", INT_, CONFIG_TRUSTED},
     {"contextWindow", INT_, CONFIG_TRUSTED},
+    {"compact", OBJECT, CONFIG_TRUSTED},
+    {"compact.at", INT_, CONFIG_TRUSTED},
+    {"toolSummary", BOOL_, CONFIG_TRUSTED},
     {"autoMemoryEnabled", BOOL_, CONFIG_TRUSTED},
     {"autoMemoryDirectory", STR_, CONFIG_TRUSTED},
     {"claudeMdExcludes", LIST, CONFIG_TRUSTED},
@@ -123,7 +126,12 @@ static const struct key {
     {"providers", OBJECT, CONFIG_TRUSTED},
     {"baseUrl", STR_, CONFIG_TRUSTED},
     {"store", STR_, CONFIG_TRUSTED},
-    {"budget", OBJECT, CONFIG_TRUSTED},
+    {"budget", OBJECT, CONFIG_PERSON},
+    {"budget.session", INT_, CONFIG_PERSON},
+    {"budget.day", INT_, CONFIG_PERSON},
+    {"api", OBJECT, CONFIG_TRUSTED},
+    {"api.stall", INT_, CONFIG_TRUSTED},
+    {"pauseOnRepeat", BOOL_, CONFIG_TRUSTED},
     {"afk", OBJECT, CONFIG_PERSON},
     {"afk.model", STR_, CONFIG_PERSON},
     {"afk.timeout", INT_, CONFIG_PERSON},
@@ -158,6 +166,7 @@ static const struct {
 } ranges[] = {
     {"afk.timeout", 1, 300},
     {"afk.max_wait", 0, 604800},
+    {"api.stall", 0, 86400},
 };
 
 static bool
@@ -416,6 +425,7 @@ config_check_keys(struct config *c, size_t i)
         check_range(c, i, k);
     check_members(c, i, "permissions");
     check_members(c, i, "afk");
+    check_members(c, i, "budget");
     for (const struct cJSON *m = json_first(c->files[i].tree); m; m = json_next(m)) {
         const char *name = json_key(m);
         if (name && !is_known(name) && noted++ < UNKNOWN_MAX)

@@ -109,6 +109,7 @@ swap_provider(struct core *c, struct model_provider *take_p, const char *model)
     c->provider = take_p;
     free(c->fallback_model); /* a model of the old provider's */
     c->fallback_model = NULL;
+    c->plain_requests = false;
     core_set_model(c, model);
 }
 

