@@ -269,6 +269,272 @@ test_random_lists(void **state)
     }
 }
 
+/* ---- what was proved stays proved ---- */
+
+static size_t
+mend_more(struct validator_proof *p, struct list *l, size_t *ret_looked)
+{
+    static const struct validator_limits none;
+    struct validator_report r;
+    validator_report_init(&r);
+    validator_mend_more(p, &l->m, &l->n, &none, &r);
+    size_t changes = r.changes;
+    *ret_looked = r.looked;
+    validator_report_release(&r);
+    assert_null(legal_check(l->m, l->n));
+    return changes;
+}
+
+static void
+add_turn(struct list *l, int i)
+{
+    char use[200], res[200];
+    snprintf(use, sizeof use, A(TEXT("on it") "," USE("t%d")), i);
+    snprintf(res, sizeof res, U(RES("t%d")), i);
+    add(l, use);
+    add(l, res);
+}
+
+/* A request late in a long conversation is no dearer than an early one. */
+static void
+test_a_long_history_is_looked_at_once(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    struct validator_proof p = {0};
+    size_t looked, most = 0;
+    add(&l, U(TEXT("go")));
+    for (int i = 0; i < 500; i++) {
+        add_turn(&l, i);
+        assert_int_equal(mend_more(&p, &l, &looked), 0);
+        most = looked > most ? looked : most;
+    }
+    assert_true(most <= 4);
+    assert_int_equal(mend_more(&p, &l, &looked), 0);
+    assert_int_equal(looked, 0);
+    assert_int_equal(p.list[p.n - 1].m == l.m[l.n - 1], 1);
+    validator_proof_release(&p);
+    drop(&l);
+}
+
+/* Whatever is wrong with what is new is mended by what stood before too: an id that was used, a call left open, two in a row. */
+static void
+test_new_messages_are_mended_against_the_old(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    struct validator_proof p = {0};
+    size_t looked;
+    add(&l, U(TEXT("go")));
+    for (int i = 0; i < 20; i++)
+        add_turn(&l, i);
+    assert_int_equal(mend_more(&p, &l, &looked), 0);
+    const struct message *old = l.m[10];
+    add(&l, A(USE("t3")));
+    add(&l, U(RES("t3") "," TEXT("and")));
+    assert_true(mend_more(&p, &l, &looked) > 0);
+    assert_true(str_is(l.m[41]->blocks[0].id, "t3_2"));
+    add(&l, U(TEXT("one more thing")));
+    assert_true(mend_more(&p, &l, &looked) > 0);
+    assert_int_equal(l.n, 43);
+    add(&l, A(USE("open")));
+    assert_true(mend_more(&p, &l, &looked) > 0);
+    assert_int_equal(l.n, 45);
+    assert_ptr_equal(l.m[10], old);
+    assert_int_equal(mend_more(&p, &l, &looked), 0);
+    validator_proof_release(&p);
+    drop(&l);
+}
+
+/* An edit in the middle (a tier, a repair) is seen, though nobody says so. */
+static void
+test_an_edit_in_the_middle_is_seen(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    struct validator_proof p = {0};
+    size_t looked;
+    struct err err = {0};
+    add(&l, U(TEXT("go")));
+    for (int i = 0; i < 20; i++)
+        add_turn(&l, i);
+    assert_int_equal(mend_more(&p, &l, &looked), 0);
+    message_free(l.m[20]);
+    l.m[20] = message_parse(STR(U(TEXT("the result is gone"))), &err);
+    assert_true(mend_more(&p, &l, &looked) > 0);
+    assert_true(looked >= 20);
+    /* shorter than before: what was dropped is forgotten */
+    while (l.n > 5)
+        message_free(l.m[--l.n]);
+    add_turn(&l, 90);
+    assert_int_equal(mend_more(&p, &l, &looked), 0);
+    add_turn(&l, 15); /* its id went with the others */
+    assert_int_equal(mend_more(&p, &l, &looked), 0);
+    validator_proof_release(&p);
+    drop(&l);
+}
+
+/* Any history, handed over in any pieces, ends as it would have in one. */
+static void
+test_pieces_end_as_the_whole_does(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {
+        U(TEXT("one")),
+        U(RES("a")),
+        U(RES("b") "," TEXT("x")),
+        A(TEXT("hm")),
+        A(USE("a")),
+        A(USE("b") "," USE("c")),
+        A(THINK),
+        A(THINK "," TEXT("y")),
+        U(TEXT("  ")),
+        A(TEXT("")),
+        A(USE("a b")),
+        U(RES("c") "," RES("b")),
+    };
+    uint64_t dice = 7;
+    for (int round = 0; round < 400; round++) {
+        struct list l = {0};
+        struct validator_proof p = {0};
+        size_t looked;
+        for (int i = 0; i < 30; i++) {
+            dice = dice * 6364136223846793005u + 1442695040888963407u;
+            add(&l, parts[(dice >> 33) % ARRAY_LEN(parts)]);
+            if (dice >> 60 < 6)
+                mend_more(&p, &l, &looked);
+        }
+        mend_more(&p, &l, &looked);
+        assert_int_equal(mend(&l), 0); /* the whole has nothing to add */
+        validator_proof_release(&p);
+        drop(&l);
+    }
+}
+
+static void
+test_names_that_may_not_be_sent(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    add(&l, U(TEXT("go")));
+    add(&l,
+        A("{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"mcp: read file\",\"input\":{\"k\":1}}"));
+    add(&l, U(RES("a")));
+    assert_true(mend(&l) > 0);
+    assert_true(str_is(l.m[1]->blocks[0].name, "mcp__read_file"));
+    assert_true(str_is(l.m[1]->blocks[0].input, "{\"k\":1}"));
+    assert_int_equal(mend(&l), 0);
+    drop(&l);
+}
+
+/* ---- images ---- */
+
+/* The first bytes of a PNG of w by h pixels, as base64. */
+static char *
+png(uint32_t w, uint32_t h)
+{
+    static const char set[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char b[24] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
+                           0,    0,   0,   13,  'I',  'H',  'D',  'R'};
+    for (int i = 0; i < 4; i++) {
+        b[16 + i] = (unsigned char)(w >> (24 - 8 * i));
+        b[20 + i] = (unsigned char)(h >> (24 - 8 * i));
+    }
+    char *out = xcalloc(33, 1);
+    for (size_t i = 0, k = 0; i < 24; i += 3) {
+        uint32_t v = (uint32_t)b[i] << 16 | (uint32_t)b[i + 1] << 8 | b[i + 2];
+        for (int s = 18; s >= 0; s -= 6)
+            out[k++] = set[v >> s & 63];
+    }
+    return out;
+}
+
+static void
+add_image(struct list *l, const char *type, uint32_t w, uint32_t h, const char *call)
+{
+    char *data = png(w, h);
+    char *image = xasprintf("{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%"
+                            "s\",\"data\":\"%s\"}}",
+                            type, data);
+    char *json =
+        call ? xasprintf(U("{\"type\":\"tool_result\",\"tool_use_id\":\"%s\",\"content\":[" TEXT(
+                             "see") ",%s]}"),
+                         call, image)
+             : xasprintf(U(TEXT("look") ",%s"), image);
+    add(l, json);
+    free(json);
+    free(image);
+    free(data);
+}
+
+static void
+test_images_that_may_not_be_sent(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    add_image(&l, "image/png", 8001, 10, NULL);
+    add(&l, A(TEXT("ok")));
+    add_image(&l, "image/tiff", 10, 10, NULL);
+    add(&l, A(USE("a")));
+    add_image(&l, "image/png", 10, 9000, "a");
+    add(&l, A(USE("b")));
+    add_image(&l, "image/png", 640, 480, "b");
+    const struct message *good = l.m[6];
+    assert_true(mend(&l) > 0);
+    assert_null(legal_check(l.m, l.n));
+    for (size_t i = 0; i <= 4; i += 2)
+        assert_false(str_contains(l.m[i]->json, STR("base64")));
+    assert_true(str_contains(l.m[0]->json, STR("more than 8,000 pixels")));
+    assert_true(str_contains(l.m[4]->json, STR("\"see\"")));
+    assert_ptr_equal(l.m[6], good);
+    assert_int_equal(mend(&l), 0);
+    drop(&l);
+}
+
+static size_t
+count_images(const struct list *l)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += str_contains(l->m[i]->json, STR("base64"));
+    return n;
+}
+
+static void
+mend_within(struct validator_proof *p, struct list *l, struct validator_limits limits)
+{
+    struct validator_report r;
+    validator_report_init(&r);
+    validator_mend_more(p, &l->m, &l->n, &limits, &r);
+    validator_report_release(&r);
+    assert_null(legal_check(l->m, l->n));
+}
+
+static void
+test_too_many_images_and_too_large_ones(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    struct validator_proof p = {0};
+    for (int i = 0; i < 20; i++) {
+        add_image(&l, "image/png", i == 3 ? 3000 : 100, 100, NULL);
+        add(&l, A(TEXT("ok")));
+    }
+    mend_within(&p, &l, (struct validator_limits){.images = 100});
+    assert_int_equal(count_images(&l), 20); /* twenty may be as large as they like */
+    add_image(&l, "image/png", 100, 100, NULL);
+    mend_within(&p, &l, (struct validator_limits){.images = 100});
+    assert_int_equal(count_images(&l), 20);
+    assert_false(str_contains(l.m[6]->json, STR("base64")));
+    mend_within(&p, &l, (struct validator_limits){.images = 10});
+    assert_int_equal(count_images(&l), 5);
+    assert_true(str_contains(l.m[l.n - 1]->json, STR("base64"))); /* the newest stay */
+    mend_within(&p, &l, (struct validator_limits){.bytes = 1000});
+    assert_int_equal(count_images(&l), 0);
+    validator_proof_release(&p);
+    drop(&l);
+}
+
 int
 main(void)
 {
@@ -282,6 +548,13 @@ main(void)
         cmocka_unit_test(test_a_block_without_a_type_is_left_out),
         cmocka_unit_test(test_bare_string_content_can_be_joined),
         cmocka_unit_test(test_random_lists),
+        cmocka_unit_test(test_a_long_history_is_looked_at_once),
+        cmocka_unit_test(test_new_messages_are_mended_against_the_old),
+        cmocka_unit_test(test_an_edit_in_the_middle_is_seen),
+        cmocka_unit_test(test_pieces_end_as_the_whole_does),
+        cmocka_unit_test(test_names_that_may_not_be_sent),
+        cmocka_unit_test(test_images_that_may_not_be_sent),
+        cmocka_unit_test(test_too_many_images_and_too_large_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
