@@ -1,0 +1,584 @@
+/* The tiers over made-up conversations: what they may and may not do, whatever the conversation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/tiers.h"
+#include "engine/validator.h"
+#include "fakes/legal.h"
+#include "fakes/talks.h"
+
+static const struct {
+    const char *name;
+    tier_fn fn;
+} tiers[] = {{"snip", tier_snip}, {"micro", tier_micro}, {"collapse", tier_collapse}};
+
+static struct tier_view
+view_of(const struct talk *t, int64_t goal)
+{
+    struct tier_view v = {.messages = t->m,
+                          .n = t->n,
+                          .bytes_per_token = 4,
+                          .window = 200000,
+                          .goal = goal,
+                          .keep_dir = "/keep"};
+    for (size_t i = 0; i < t->n; i++)
+        v.used += tier_tokens(&v, t->m[i]);
+    v.keep_from = tier_keep_from(&v);
+    return v;
+}
+
+static void
+free_list(const struct message **m, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        message_free(m[i]);
+    free(m);
+}
+
+static void
+check_legal(const struct message *const *m, size_t n, const char *what, uint64_t seed)
+{
+    const char *why = legal_check(m, n);
+    if (why)
+        fail_msg("%s of seed %llu: %s", what, (unsigned long long)seed, why);
+    const struct message **copy = xcalloc(n + 1, sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = message_ref(m[i]);
+    struct validator_report r;
+    validator_report_init(&r);
+    validator_mend(&copy, &n, &r);
+    if (r.changes)
+        fail_msg("%s of seed %llu: %s", what, (unsigned long long)seed, buf_cstr(&r.text));
+    validator_report_release(&r);
+    free_list(copy, n);
+}
+
+/* All that was typed, in order, word for word. */
+static void
+typed(const struct message *const *m, size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < m[i]->n_blocks; k++)
+            if (tier_is_typed(m[i], k)) {
+                buf_add_str(out, m[i]->blocks[k].text);
+                buf_addc(out, '\n');
+            }
+}
+
+static void
+check_typed(const struct talk *t, const struct message *const *m, size_t n)
+{
+    struct buf was, is;
+    buf_init(&was, BUF_MAX);
+    buf_init(&is, BUF_MAX);
+    typed(t->m, t->n, &was);
+    typed(m, n, &is);
+    assert_string_equal(buf_cstr(&was), buf_cstr(&is));
+    buf_release(&was);
+    buf_release(&is);
+}
+
+/* The last messages and the first are the very same ones. */
+static void
+check_ends(const struct tier_view *v, const struct message *const *m, size_t n)
+{
+    assert_ptr_equal(m[0], v->messages[0]);
+    for (size_t i = 0; i < TIERS_KEEP_LAST && i < v->n; i++)
+        assert_ptr_equal(m[n - 1 - i], v->messages[v->n - 1 - i]);
+}
+
+static bool
+same_list(const struct message *const *a, size_t n, const struct message *const *b, size_t n2)
+{
+    if (n != n2)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!str_eq(a[i]->json, b[i]->json))
+            return false;
+    return true;
+}
+
+/* Written, read and made again it is the same list, with the same identities. */
+static void
+check_record(const struct tier_view *v, const struct tier_result *r, const struct message *const *m,
+             size_t n)
+{
+    struct buf b;
+    struct tier_result again;
+    buf_init(&b, BUF_MAX);
+    buf_adds(&b, "{\"type\":\"context-edit\",");
+    tier_write(v, r, "snip", &b);
+    buf_addc(&b, '}');
+    assert_true(tier_read(buf_str(&b), v->messages, v->n, &again));
+    size_t n2;
+    const struct message **m2 = tier_apply(v, &again, &n2);
+    assert_true(same_list(m, n, m2, n2));
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(m[i]->uuid, m2[i]->uuid);
+        assert_int_equal(m[i]->hidden, m2[i]->hidden);
+    }
+    free_list(m2, n2);
+    tier_result_release(&again);
+    buf_release(&b);
+}
+
+static void
+check_saved(const struct tier_view *v, const struct tier_result *r, const struct message *const *m,
+            size_t n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += tier_tokens(v, m[i]);
+    assert_int_equal(sum, r->after);
+    assert_int_equal(v->used, r->before);
+}
+
+static void
+check_again(const struct tier_view *v, const struct message **m, size_t n, int64_t used, tier_fn fn,
+            const char *name, uint64_t seed)
+{
+    struct tier_view again = *v;
+    struct tier_result r = {0};
+    again.messages = m;
+    again.n = n;
+    again.used = used;
+    again.keep_from = n - (v->n - v->keep_from); /* the same messages */
+    fn(&again, &r);
+    if (r.n)
+        fail_msg("%s of seed %llu finds more: %s (%zu)", name, (unsigned long long)seed,
+                 r.edits[0].what, r.n);
+    tier_result_release(&r);
+}
+
+static void
+check_tier(const struct talk *t, size_t which, int64_t goal, uint64_t seed)
+{
+    const struct tier_view v = view_of(t, goal);
+    struct tier_result r = {0}, twice = {0};
+    size_t n, n2;
+    tiers[which].fn(&v, &r);
+    tiers[which].fn(&v, &twice);
+    const struct message **m = tier_apply(&v, &r, &n), **m2 = tier_apply(&v, &twice, &n2);
+    assert_true(same_list(m, n, m2, n2));
+    check_legal(m, n, tiers[which].name, seed);
+    check_typed(t, m, n);
+    check_ends(&v, m, n);
+    check_saved(&v, &r, m, n);
+    check_record(&v, &r, m, n);
+    check_again(&v, m, n, r.after, tiers[which].fn, tiers[which].name, seed);
+    free_list(m, n);
+    free_list(m2, n2);
+    tier_result_release(&r);
+    tier_result_release(&twice);
+}
+
+static void
+test_a_thousand_conversations(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        struct talk t;
+        talk_make(&t, seed % 5 ? TALK_ANY : (enum talk_kind)(seed / 5 % 4), seed,
+                  2000 + seed % 7 * 9000);
+        check_legal(t.m, t.n, "the conversation", seed);
+        for (size_t i = 0; i < ARRAY_LEN(tiers); i++)
+            check_tier(&t, i, seed % 3 ? 0 : 12000, seed);
+        talk_release(&t);
+    }
+}
+
+/* One after the other, as the runner does: over what the one before left. */
+static void
+test_all_in_a_row(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct talk t, now = {0};
+        talk_make(&t, (enum talk_kind)(seed % 4), seed, 60000);
+        for (size_t i = 0; i < t.n; i++) {
+            ARRAY_GROW(now.m, now.n, now.cap);
+            now.m[now.n++] = message_ref(t.m[i]);
+        }
+        for (size_t i = 0; i < 9; i++) {
+            const struct tier_view v = view_of(&now, 0);
+            struct tier_result r = {0};
+            size_t n;
+            tiers[i % 3].fn(&v, &r);
+            const struct message **m = tier_apply(&v, &r, &n);
+            tier_result_release(&r);
+            free_list(now.m, now.n);
+            now.m = m;
+            now.n = now.cap = n;
+            check_legal(now.m, now.n, "a row", seed);
+            check_typed(&t, now.m, now.n);
+        }
+        free_list(now.m, now.n);
+        talk_release(&t);
+    }
+}
+
+/* ---- single cases ---- */
+
+static struct str
+result_text(const struct message *const *m, size_t at, size_t block)
+{
+    return m[at]->blocks[block].text;
+}
+
+static char *
+filled(char c, size_t n)
+{
+    char *s = xmalloc(n + 1);
+    memset(s, c, n);
+    s[n] = '\0';
+    return s;
+}
+
+static void
+call(struct talk *t, const char *name, const char *input, const char *result, bool failed)
+{
+    const struct talk_call c = {name, input, result, failed};
+    talk_calls(t, NULL, &c, 1);
+}
+
+static void
+finish(struct talk *t)
+{
+    for (int i = 0; i < 4; i++) {
+        talk_say(t, "done");
+        talk_user(t, "go on");
+    }
+    talk_say(t, "done");
+}
+
+static const struct message **
+snipped(const struct talk *t, int64_t goal, size_t *n)
+{
+    struct tier_view v = view_of(t, goal);
+    v.window = 1000;
+    v.keep_from = tier_keep_from(&v);
+    struct tier_result r = {0};
+    tier_snip(&v, &r);
+    const struct message **m = tier_apply(&v, &r, n);
+    tier_result_release(&r);
+    return m;
+}
+
+static void
+test_superseded_reads_and_repeated_calls(void **state)
+{
+    (void)state;
+    struct talk t = {0};
+    char *big = filled('a', 3000);
+    talk_user(&t, "begin");
+    talk_say(&t, "yes");
+    talk_user(&t, "read it");
+    call(&t, "Read", "{\"file_path\":\"/p/a.c\",\"offset\":10,\"limit\":20}", big, false); /* 4 */
+    call(&t, "Read", "{\"file_path\":\"/p/a.c\",\"offset\":500}", big, false);             /* 6 */
+    call(&t, "Edit", "{\"file_path\":\"/p/a.c\",\"old_string\":\"x\"}", "changed", false); /* 8 */
+    call(&t, "Read", "{\"file_path\":\"/p/a.c\",\"limit\":100}", big, false);              /* 10 */
+    call(&t, "Bash", "{\"command\":\"make\"}", big, true);                                 /* 12 */
+    call(&t, "Bash", "{\"command\":\"make\"}", big, true);                                 /* 14 */
+    call(&t, "Read", "{\"file_path\":\"/p/b.c\"}", big, false);                            /* 16 */
+    finish(&t);
+    size_t n;
+    const struct message **m = snipped(&t, 1000000, &n); /* only what is needless */
+    assert_string_equal(result_text(m, 4, 0).ptr,
+                        "[snipped: Read /p/a.c, lines 10-29, about 766 tokens; the same lines were "
+                        "read again later. Read it again if you need it.]");
+    assert_non_null(strstr(result_text(m, 6, 0).ptr, "from line 500"));
+    assert_non_null(strstr(result_text(m, 6, 0).ptr, "was changed and read again later"));
+    assert_ptr_equal(m[8], t.m[8]);
+    assert_ptr_equal(m[10], t.m[10]);
+    assert_non_null(strstr(result_text(m, 12, 0).ptr, "an error; the same call was made again"));
+    assert_non_null(strstr(result_text(m, 12, 0).ptr, "Whole text: /keep/old-"));
+    assert_true(m[12]->blocks[0].is_error);
+    assert_ptr_equal(m[14], t.m[14]);
+    assert_ptr_equal(m[16], t.m[16]);
+    free_list(m, n);
+    m = snipped(&t, 0, &n); /* all that may go: the newest reads stay even then */
+    assert_ptr_equal(m[10], t.m[10]);
+    assert_ptr_not_equal(m[14], t.m[14]);
+    assert_ptr_equal(m[16], t.m[16]);
+    free_list(m, n);
+    free(big);
+    talk_release(&t);
+}
+
+static void
+test_large_results_go_first_and_lists_stay(void **state)
+{
+    (void)state;
+    struct talk t = {0};
+    char *some = filled('a', 4000), *large = filled('b', 20000);
+    talk_user(&t, "begin");
+    talk_say(&t, "yes");
+    talk_user(&t, "look");
+    call(&t, "Bash", "{\"command\":\"one\"}", some, false);  /* 4 */
+    call(&t, "Bash", "{\"command\":\"two\"}", large, false); /* 6 */
+    call(&t, "TodoWrite", "{\"todos\":[]}", large, false);   /* 8 */
+    call(&t, "Grep", "{\"pattern\":\"x\"}", large, false);   /* 10 */
+    finish(&t);
+    struct tier_view v = view_of(&t, 0);
+    size_t n;
+    const struct message **m = snipped(&t, v.used - 6000, &n);
+    assert_ptr_equal(m[4], t.m[4]);
+    assert_ptr_not_equal(m[6], t.m[6]);
+    assert_ptr_equal(m[8], t.m[8]);
+    assert_ptr_not_equal(m[10], t.m[10]);
+    free_list(m, n);
+    m = snipped(&t, 0, &n);
+    assert_ptr_not_equal(m[4], t.m[4]);
+    assert_ptr_equal(m[8], t.m[8]);
+    free_list(m, n);
+    free(some);
+    free(large);
+    talk_release(&t);
+}
+
+static void
+test_the_budgets_file_is_named_again(void **state)
+{
+    (void)state;
+    struct talk t = {0};
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    buf_adds(&b, "The result is too long to show (90000 characters). Full text: /s/toolu_1.txt\n");
+    for (int i = 0; i < 300; i++)
+        buf_adds(&b, "a line of it\n");
+    talk_user(&t, "begin");
+    call(&t, "Bash", "{\"command\":\"x\"}", "ok", false);
+    call(&t, "Bash", "{\"command\":\"make \\\"all\\\"\\nand more\"}", buf_cstr(&b), false); /* 4 */
+    finish(&t);
+    size_t n;
+    const struct message **m = snipped(&t, 0, &n);
+    assert_non_null(strstr(result_text(m, 4, 0).ptr, "Bash make \"all\" and more, about"));
+    assert_non_null(strstr(result_text(m, 4, 0).ptr, "Whole text: /s/toolu_1.txt]"));
+    free_list(m, n);
+    buf_release(&b);
+    talk_release(&t);
+}
+
+static void
+test_pins_stay(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct talk t;
+        talk_make(&t, (enum talk_kind)(seed % 4), seed, 30000);
+        char *big = filled('p', 9000);
+        talk_user(&t, "now the pinned file");
+        call(&t, "Read", "{\"file_path\":\"src/pinned.c\"}", big, false);
+        const struct message *file = t.m[t.n - 1];
+        talk_say(&t, "the pinned word");
+        const struct message *said = t.m[t.n - 1];
+        talk_more(&t, TALK_ANY, 20000);
+        struct tier_pin pins[2] = {{.path = (char *)(uintptr_t) "/home/x/src/pinned.c"}};
+        memcpy(pins[1].uuid, said->uuid, sizeof pins[1].uuid);
+        for (size_t i = 0; i < ARRAY_LEN(tiers); i++) {
+            struct tier_view v = view_of(&t, 0);
+            struct tier_result r = {0};
+            size_t n, found = 0;
+            v.pins = pins;
+            v.n_pins = 2;
+            tiers[i].fn(&v, &r);
+            const struct message **m = tier_apply(&v, &r, &n);
+            for (size_t k = 0; k < n; k++)
+                found += m[k] == file || m[k] == said;
+            assert_int_equal(found, 2);
+            check_legal(m, n, "pins", seed);
+            free_list(m, n);
+            tier_result_release(&r);
+        }
+        free(big);
+        talk_release(&t);
+    }
+}
+
+static void
+test_a_long_turn_is_folded_in_parts(void **state)
+{
+    (void)state;
+    struct talk t = {.random = 3};
+    talk_user(&t, "do it all in one go");
+    for (int i = 0; i < 200; i++) {
+        char *code = talk_code(&t, 100), *in = xasprintf("{\"file_path\":\"/p/f%d.c\"}", i);
+        call(&t, "Read", in, code, false);
+        free(code);
+        free(in);
+    }
+    struct tier_view v = view_of(&t, 0);
+    struct tier_result r = {0};
+    size_t n, folds = 0;
+    tier_collapse(&v, &r);
+    const struct message **m = tier_apply(&v, &r, &n);
+    check_legal(m, n, "a long turn", 3);
+    for (size_t i = 0; i < n; i++)
+        folds += tier_is_fold(m[i]);
+    assert_true(folds > 3 && folds == r.n);
+    assert_true(r.after < r.before / 4);
+    free_list(m, n);
+    tier_result_release(&r);
+    talk_release(&t);
+}
+
+static void
+test_what_is_new_is_cut_to_the_room(void **state)
+{
+    (void)state;
+    struct talk t = {0};
+    char *huge = filled('h', 900000), *small = filled('s', 3000), *big = filled('b', 200000);
+    talk_user(&t, "begin");
+    const struct talk_call c[] = {{"Bash", "{\"command\":\"a\"}", huge, false},
+                                  {"Bash", "{\"command\":\"b\"}", small, false},
+                                  {"Bash", "{\"command\":\"c\"}", big, true}};
+    talk_calls(&t, NULL, c, 3);
+    struct tier_view v = view_of(&t, 50000);
+    struct tier_result r = {0};
+    size_t n;
+    tier_trim(&v, 2, &r);
+    const struct message **m = tier_apply(&v, &r, &n);
+    check_legal(m, n, "a cut", 0);
+    assert_true(r.after <= 50000 && r.after > 40000);
+    assert_true(result_text(m, 2, 0).len < 110000 && result_text(m, 2, 2).len < 110000);
+    assert_int_equal(result_text(m, 2, 1).len, 3000);
+    assert_non_null(strstr(result_text(m, 2, 0).ptr, "Whole text: /keep/old-"));
+    assert_int_equal(r.n_keeps, 2);
+    check_record(&v, &r, m, n);
+    free_list(m, n);
+    tier_result_release(&r);
+    v.goal = 0; /* more than can go: as far as it goes */
+    tier_trim(&v, 2, &r);
+    assert_true(r.n == 1 && r.after < 5000);
+    tier_result_release(&r);
+    free(huge);
+    free(small);
+    free(big);
+    talk_release(&t);
+}
+
+static void
+test_images_weigh_what_they_cost(void **state)
+{
+    (void)state;
+    char *base64 = filled('A', 1000000);
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    message_add_tool_result_image(b, STR("t1"), STR("image/png"), str_from(base64));
+    struct message *m = message_build(b);
+    assert_true(tier_weight(m) < 10000);
+    message_free(m);
+    free(base64);
+}
+
+static void
+test_the_servers_own_clearing(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 4096);
+    tier_micro_api(136000, 20000, true, &b);
+    assert_string_equal(
+        buf_cstr(&b),
+        "{\"edits\":[{\"type\":\"clear_thinking_20251015\",\"keep\":{\"type\":\"thinking_turns\","
+        "\"value\":2}},{\"type\":\"clear_tool_uses_20250919\",\"trigger\":{\"type\":\"input_"
+        "tokens\","
+        "\"value\":136000},\"keep\":{\"type\":\"tool_uses\",\"value\":10},\"clear_at_least\":{"
+        "\"type\":\"input_tokens\",\"value\":20000},\"exclude_tools\":[\"TodoWrite\"]}]}");
+    buf_release(&b);
+}
+
+static void
+test_records_that_do_not_fit(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_make(&t, TALK_ANY, 4, 3000);
+    char *u = xasprintf("%s", t.m[1]->uuid);
+    char *bad[] = {
+        xstrdup(""),
+        xstrdup("{}"),
+        xstrdup("[1]"),
+        xstrdup("{\"edits\":{}}"),
+        xstrdup("{\"edits\":[{\"from\":\"nobody\",\"to\":\"x\",\"count\":1,\"with\":[]}]}"),
+        xasprintf("{\"edits\":[{\"from\":\"%s\",\"to\":\"%s\",\"count\":2,\"with\":[]}]}", u, u),
+        xasprintf(
+            "{\"edits\":[{\"from\":\"%s\",\"to\":\"%s\",\"count\":1,\"with\":[{\"uuid\":\"%s\","
+            "\"role\":\"assistant\",\"blocks\":[[0,99]]}]}]}",
+            u, u, u),
+        xasprintf(
+            "{\"edits\":[{\"from\":\"%s\",\"to\":\"%s\",\"count\":1,\"with\":[{\"uuid\":\"%s\","
+            "\"role\":\"assistant\",\"blocks\":[]}]}]}",
+            u, u, u),
+        xasprintf(
+            "{\"edits\":[{\"from\":\"%s\",\"to\":\"%s\",\"count\":1,\"with\":[{\"uuid\":\"short\","
+            "\"role\":\"assistant\",\"blocks\":[[0,0]]}]}]}",
+            u, u),
+        xasprintf(
+            "{\"edits\":[{\"from\":\"%s\",\"to\":\"%s\",\"count\":1,\"with\":[{\"uuid\":\"%s\","
+            "\"role\":\"assistant\",\"blocks\":[{\"no\":1}]}]}]}",
+            u, u, u),
+        xasprintf(
+            "{\"edits\":[{\"from\":\"%s\",\"to\":\"%s\",\"count\":1,\"with\":[{\"uuid\":\"%s\","
+            "\"role\":\"assistant\",\"blocks\":[[0,0]]",
+            u, u, u),
+    };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct tier_result r;
+        if (tier_read(str_from(bad[i]), t.m, t.n, &r))
+            fail_msg("taken: %s", bad[i]);
+        assert_int_equal(r.n, 0);
+        free(bad[i]);
+    }
+    free(u);
+    talk_release(&t);
+}
+
+/* Before and after of three long sessions: `-v` in the environment prints the table of docs/context.md. */
+static void
+test_three_long_sessions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"any", "refactor", "debug", "research"};
+    for (int kind = TALK_REFACTOR; kind <= TALK_RESEARCH; kind++) {
+        struct talk t;
+        talk_make(&t, (enum talk_kind)kind, 42, 180000);
+        for (size_t i = 0; i < ARRAY_LEN(tiers); i++) {
+            const struct tier_view v = view_of(&t, 90000);
+            struct tier_result r = {0};
+            tiers[i].fn(&v, &r);
+            print_message("%-9s %-9s %7lld to %7lld tokens, %zu edits\n", names[kind],
+                          tiers[i].name, (long long)r.before, (long long)r.after, r.n);
+            assert_true(r.after < r.before * 9 / 10);
+            tier_result_release(&r);
+        }
+        talk_release(&t);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_superseded_reads_and_repeated_calls),
+        cmocka_unit_test(test_large_results_go_first_and_lists_stay),
+        cmocka_unit_test(test_the_budgets_file_is_named_again),
+        cmocka_unit_test(test_pins_stay),
+        cmocka_unit_test(test_a_long_turn_is_folded_in_parts),
+        cmocka_unit_test(test_what_is_new_is_cut_to_the_room),
+        cmocka_unit_test(test_images_weigh_what_they_cost),
+        cmocka_unit_test(test_the_servers_own_clearing),
+        cmocka_unit_test(test_records_that_do_not_fit),
+        cmocka_unit_test(test_three_long_sessions),
+        cmocka_unit_test(test_all_in_a_row),
+        cmocka_unit_test(test_a_thousand_conversations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
