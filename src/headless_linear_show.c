@@ -396,8 +396,10 @@ void
 linear_show_rules(struct linear *l)
 {
     const struct event *ev = l->asks[0];
-    linear_line(l, "These rules would be saved in %s:",
-                ev->u.ask.rules_file ? ev->u.ask.rules_file : "your settings");
+    if (ev->u.ask.rules_file)
+        linear_line(l, "These rules would be saved in %s:", ev->u.ask.rules_file);
+    else
+        linear_line(l, "No narrow rule would do; until the session ends exactly this would run:");
     for (size_t i = 0; i < ev->u.ask.n_rules; i++)
         linear_line(l, "  allow %s", ev->u.ask.rules[i]);
 }

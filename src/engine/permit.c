@@ -3,15 +3,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/json.h"
-#include "base/repo.h"
-#include "base/trust.h"
 #include "engine/permit_afk.h"
 #include "engine/permit_private.h"
 #include "engine/permit_sandbox.h"
-
-#define LOCAL_SETTINGS ".yare/settings.local.json"
 
 struct permit *
 permit_new(struct core *c)
@@ -52,6 +47,7 @@ permit_free(struct permit *p)
     }
     afk_free(p->afk);
     denials_clear(&p->refused);
+    permit_forget_kept(p);
     permit_settings_release(&p->settings);
     buf_release(&p->denials);
     free(p);
@@ -125,6 +121,7 @@ permit_check(struct permit *p, const struct permit_call *call, struct decision *
     if (ret->verdict == VERDICT_NONE)
         ret->verdict = VERDICT_ASK;
     permit_sandbox_judge(p, call, ret);
+    permit_allow_kept(p, call, ret);
     if (ret->verdict == VERDICT_ASK && !r.req.interactive && !perm_chain_classifier_may(ret)) {
         decision_add(ret, "mode", VERDICT_DENY, NULL, NULL,
                      "it needs an approval and nobody is here to answer");
@@ -161,32 +158,6 @@ remove_ask(struct permit *p, struct ask *gone)
     if (*at)
         *at = gone->next;
     ask_free(gone);
-}
-
-static char *
-local_settings(const struct core *c)
-{
-    return fs_join(c->root, LOCAL_SETTINGS);
-}
-
-static void
-offer_rules(struct permit *p, const struct permit_call *call, struct ask *a, struct event *e)
-{
-    struct core *c = p->core;
-    const char *why = NULL;
-    if (!c->trusted) {
-        why = "this folder is not trusted, its saved rules would not count";
-    } else {
-        struct permit_request r;
-        permit_build_request(p, call, &r);
-        a->n_rules = c->seams.perm_suggest(&r.req, a->rules, &why);
-    }
-    e->u.ask.rules = xcalloc(ARRAY_LEN(a->rules), sizeof *e->u.ask.rules);
-    e->u.ask.n_rules = a->n_rules;
-    for (size_t i = 0; i < a->n_rules; i++)
-        e->u.ask.rules[i] = xstrdup(a->rules[i]);
-    e->u.ask.rules_why = a->n_rules ? NULL : xstrdup(why);
-    e->u.ask.rules_file = local_settings(c);
 }
 
 static struct tool_ctx
@@ -249,7 +220,7 @@ show(struct permit *p, const struct permit_call *call, struct ask *a, const stru
     }
     fill_preview(p, call, e);
     decision_copy(&e->u.ask.decision, d);
-    offer_rules(p, call, a, e);
+    permit_offer_rules(p, call, d, a, e);
     if (!a->shown) /* from now on a person waits for it */
         a->since_ms = clock_mono_ms();
     a->shown = true;
@@ -341,71 +312,6 @@ permit_judge(struct permit *p, const struct permit_call *call, struct buf *ret_r
     return v;
 }
 
-/* Saving is only worth it when the rules then cover the call: it is judged with them first. */
-static bool
-rules_cover(struct permit *p, const struct permit_call *call, const struct ask *a, const char *file)
-{
-    struct permit_request r;
-    struct decision d;
-    struct perm_rules with;
-    perm_rules_init(&with);
-    const struct perm_rules *now = &p->settings.rules;
-    for (size_t i = 0; i < now->n; i++)
-        perm_rules_add(&with, now->rules[i].verdict, now->rules[i].text, now->rules[i].scope,
-                       now->rules[i].claude, now->rules[i].file, now->rules[i].line);
-    for (size_t i = 0; i < a->n_rules; i++)
-        perm_rules_add(&with, VERDICT_ALLOW, a->rules[i], SCOPE_LOCAL, false, file, 0);
-    permit_build_request(p, call, &r);
-    r.req.rules = &with;
-    p->core->seams.perm_check(&r.req, &d);
-    bool covered = d.verdict == VERDICT_ALLOW;
-    decision_release(&d);
-    perm_rules_release(&with);
-    return covered;
-}
-
-/* The file is one person's: git shall not offer it to everyone. Said once, when yare makes the file. */
-static void
-keep_from_git(struct core *c)
-{
-    struct err err = {0};
-    bool added = false;
-    char *top = repo_find_top(c->root);
-    const char *line = top && strcmp(top, c->root) == 0 ? LOCAL_SETTINGS : "**/" LOCAL_SETTINGS;
-    if (top && !repo_exclude_add(top, line, &added, &err))
-        core_error(c, &err, NULL);
-    else if (added)
-        core_notice(c, "%s stays out of git: .git/info/exclude names it now", LOCAL_SETTINGS);
-    free(top);
-}
-
-static void
-save_rules(struct permit *p, const struct permit_call *call, const struct ask *a)
-{
-    struct err err = {0};
-    char *file = local_settings(p->core);
-    if (!a->n_rules) {
-        core_notice(p->core, "allowed once: no rule can be saved for this call");
-    } else if (!rules_cover(p, call, a, file)) {
-        core_notice(p->core, "allowed once: the rule would not cover this call, nothing was saved");
-    } else {
-        bool is_new = !fs_exists(file), kept = permit_settings_are_kept(&p->settings, p->core);
-        for (size_t i = 0; i < a->n_rules; i++) {
-            if (config_add_to_list(file, "permissions.allow", a->rules[i], &err))
-                core_notice(p->core, "saved %s in %s", a->rules[i], file);
-            else
-                core_error(p->core, &err, NULL);
-        }
-        if (is_new && fs_exists(file))
-            keep_from_git(p->core);
-        if (kept &&
-            !trust_grant(p->core->config_dir, p->core->root, &err)) /* the person's own change */
-            core_error(p->core, &err, NULL);
-        permit_reload(p);
-    }
-    free(file);
-}
-
 static bool
 is_as_shown(const struct permit *p, const struct ask *a, const struct permit_call *call)
 {
@@ -443,7 +349,7 @@ say_yes(struct permit *p, const struct op *op, struct ask *a, const struct permi
         return PERMIT_PARKED;
     }
     if (op->perm.answer == PERM_ANSWER_ALWAYS && is_as_shown(p, a, call))
-        save_rules(p, call, a);
+        permit_keep_answer(p, call, a);
     permit_emit_decided(p, call, a->id, d, "person", true, waited);
     return PERMIT_ALLOW;
 }

@@ -134,6 +134,7 @@ permit_new_session(struct permit *p)
 {
     afk_new_session(p->afk);
     denials_clear(&p->refused);
+    permit_forget_kept(p);
     if (p->core->mode == PERM_AUTO)
         afk_mode_changed(p);
 }

@@ -28,6 +28,7 @@ struct ask {
     char *tool_use_id, *tool, *what, *input, *cwd;
     char *rules[5];
     size_t n_rules;
+    bool session; /* "always" is exactly this call until the session ends */
     int64_t since_ms;
     struct ask *next;
 };
@@ -41,6 +42,8 @@ struct permit {
     bool audit_failed;
     struct afk *afk;        /* permit_afk.h */
     struct denials refused; /* in this turn */
+    char **kept;            /* permit_always.c: calls that run until the session ends */
+    size_t n_kept, cap_kept;
 };
 
 /* The chain's request for a call, which must outlive it. permit.c */
@@ -70,6 +73,15 @@ enum permit_verdict permit_act_on_answer(struct permit *p, const struct permit_c
                                          uint64_t *ret_ask);
 /* permit_away.c: a call for the history that the classifier is told; yours. */
 char *permit_told_what(const struct permit *p, const struct permit_call *call);
+
+/* permit_always.c. What "always" would do, into the ask and its event. */
+void permit_offer_rules(struct permit *p, const struct permit_call *call, const struct decision *d,
+                        struct ask *a, struct event *e);
+/* The person said always: saves the rules, or remembers the call. */
+void permit_keep_answer(struct permit *p, const struct permit_call *call, const struct ask *a);
+/* Lets an ask through that a person has answered for the session; never one that only a person may lift, never a denial. */
+void permit_allow_kept(struct permit *p, const struct permit_call *call, struct decision *d);
+void permit_forget_kept(struct permit *p);
 
 /* permit_denials.c: calls of this kind were refused too often in this turn: d becomes a denial that says so. */
 bool permit_is_stopped(struct permit *p, const struct permit_call *call, struct decision *d);

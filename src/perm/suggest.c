@@ -8,128 +8,16 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "perm/chain_ctx.h"
+#include "perm/suggest.h"
 #include "perm/url.h"
 
 enum { SUGGEST_MAX = 5 };
-
-/* How many words name what a program is told to do. */
-static const struct {
-    const char *words;
-    size_t arity;
-} arity[] = {
-    {"git", 2},
-    {"git remote", 3},
-    {"git stash", 3},
-    {"git worktree", 3},
-    {"git submodule", 3},
-    {"git config", 3},
-    {"npm", 2},
-    {"npm run", 3},
-    {"yarn", 2},
-    {"yarn run", 3},
-    {"yarn workspace", 4},
-    {"pnpm", 2},
-    {"pnpm run", 3},
-    {"bun", 2},
-    {"bun run", 3},
-    {"cargo", 2},
-    {"go", 2},
-    {"go mod", 3},
-    {"make", 2},
-    {"cmake", 2},
-    {"ninja", 1},
-    {"meson", 2},
-    {"ctest", 1},
-    {"gradle", 2},
-    {"mvn", 2},
-    {"dotnet", 2},
-    {"pip", 2},
-    {"pip3", 2},
-    {"uv", 2},
-    {"poetry", 2},
-    {"pytest", 1},
-    {"tox", 1},
-    {"ruff", 2},
-    {"mypy", 1},
-    {"eslint", 1},
-    {"prettier", 1},
-    {"tsc", 1},
-    {"jest", 1},
-    {"vitest", 2},
-    {"gh", 3},
-    {"glab", 3},
-    {"aws", 3},
-    {"gcloud", 3},
-    {"terraform", 2},
-    {"helm", 2},
-    {"systemctl", 2},
-    {"brew", 2},
-    {"apt-cache", 2},
-    {"rustup", 2},
-    {"rake", 2},
-    {"bundle", 2},
-    {"rails", 2},
-    {"composer", 2},
-    {"mix", 2},
-    {"swift", 2},
-    {"flutter", 2},
-    {"dart", 2},
-    {"stack", 2},
-    {"cabal", 2},
-    {"zig", 2},
-    {"docker", 2},
-    {"docker compose", 3},
-    {"docker image", 3},
-    {"docker container", 3},
-    {"kubectl", 2},
-    {"just", 2},
-    {"task", 2},
-    {"clang-format", 1},
-    {"clang-tidy", 1},
-    {"shellcheck", 1},
-};
-/* Told with these words a program runs whatever comes next. */
-static const char *const runners[] = {
-    "npm exec",
-    "npm x",
-    "pnpm exec",
-    "pnpm dlx",
-    "yarn exec",
-    "yarn dlx",
-    "bun x",
-    "uv run",
-    "uv tool",
-    "poetry run",
-    "bundle exec",
-    "cargo run",
-    "go run",
-    "dotnet run",
-    "docker run",
-    "docker exec",
-    "docker compose",
-    "kubectl exec",
-    "kubectl run",
-    "npm run",
-    "pnpm run",
-    "yarn run",
-    "bun run",
-    "make",
-    "just",
-    "task",
-    "git config",
-    "git bisect",
-    "git submodule foreach",
-    "gh api",
-    "gh extension",
-    "go generate",
-    "swift run",
-    "mix run",
-};
 
 struct offer {
     char *rules[SUGGEST_MAX];
     size_t n;
     const char *why;
+    bool as_edits; /* commands that edit single files become rules for Edit */
 };
 
 static void
@@ -182,43 +70,6 @@ make_rule(const char *tool, struct str body, const char *end)
 /* ---- commands ---- */
 
 static bool
-plain_word(const struct perm_word *w)
-{
-    if (!w->known || w->glob || !w->text.len || w->text.ptr[0] == '-')
-        return false;
-    for (size_t i = 0; i < w->text.len; i++) {
-        unsigned char c = (unsigned char)w->text.ptr[i];
-        if (c <= ' ' || c == 0x7f || strchr("*?[]()\\'\"$`;&|<>{}", c))
-            return false;
-    }
-    return true;
-}
-
-/* The first words that name what is done, or nothing. */
-static void
-prefix_words(const struct perm_leaf *l, struct buf *out)
-{
-    size_t want = 0;
-    for (size_t i = 0; i < l->n_argv && (i == 0 || i < want); i++) {
-        if (!plain_word(&l->argv[i])) {
-            buf_clear(out);
-            return;
-        }
-        if (i)
-            buf_addc(out, ' ');
-        buf_add_str(out, l->argv[i].text);
-        for (size_t k = 0; k < ARRAY_LEN(arity); k++)
-            if (strcmp(arity[k].words, buf_cstr(out)) == 0)
-                want = arity[k].arity;
-    }
-    for (size_t k = 0; k < ARRAY_LEN(runners); k++)
-        if (strcmp(runners[k], buf_cstr(out)) == 0)
-            want = 0;
-    if (!want || l->n_argv < want)
-        buf_clear(out);
-}
-
-static bool
 rule_text_ok(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
@@ -228,7 +79,7 @@ rule_text_ok(struct str s)
 }
 
 static const char *
-leaf_refused(const struct chain *c, size_t i)
+leaf_refused(const struct chain *c, size_t i, struct str prefix)
 {
     const struct perm_leaf *l = &c->sh.leaves[i];
     if (!l->argv_known || !l->name_known)
@@ -237,6 +88,8 @@ leaf_refused(const struct chain *c, size_t i)
         return "it sets variables that change what runs";
     if (l->raises_power)
         return "it runs with more power or somewhere else";
+    if (suggest_is_tame(prefix))
+        return c->covers[i].why;
     if (rule_program_is_broad(l->argv[0].text))
         return "a rule for an interpreter, a shell or a runner would allow anything";
     for (size_t k = i + 1; k < c->sh.n_leaves; k++)
@@ -245,25 +98,6 @@ leaf_refused(const struct chain *c, size_t i)
     if (l->cls == CLASS_DANGER)
         return "it runs what it is given";
     return c->covers[i].why;
-}
-
-static void
-offer_leaf(struct chain *c, size_t i, struct offer *o)
-{
-    const struct perm_leaf *l = &c->sh.leaves[i];
-    struct buf prefix;
-    o->why = leaf_refused(c, i);
-    if (o->why)
-        return;
-    buf_init(&prefix, 4096);
-    prefix_words(l, &prefix);
-    if (prefix.len)
-        offer_add(o, make_rule("Bash", buf_str(&prefix), ":*"));
-    else if (rule_text_ok(buf_str(&c->texts[i].exact)))
-        offer_add(o, make_rule("Bash", buf_str(&c->texts[i].exact), ""));
-    else
-        o->why = "its words cannot be written as a rule for exactly this";
-    buf_release(&prefix);
 }
 
 /* ---- files ---- */
@@ -299,6 +133,59 @@ offer_path(struct chain *c, bool write, const char *path, struct offer *o)
     free(named);
 }
 
+/* ---- leaves ---- */
+
+/* What is written by an editor of single files may be allowed as for the Edit tool. */
+static bool
+is_editor(const struct chain *c, const struct perm_leaf *l)
+{
+    bool writes = false, plain = l->cls == CLASS_EDITOR && l->argv_known && !l->effects_unknown;
+    for (size_t i = 0; i < l->n_effects && plain; i++) {
+        const struct perm_effect *e = &l->effects[i];
+        struct path_names n;
+        if (e->redirect || e->kind == EFFECT_READ)
+            continue;
+        plain = e->path && !e->glob && (e->kind == EFFECT_WRITE || e->kind == EFFECT_DELETE);
+        if (!plain)
+            break;
+        path_names_init(&n, c->cwd, e->path, c->fold);
+        plain = path_in_roots(c, &n, false);
+        path_names_release(&n);
+        writes = true;
+    }
+    return plain && writes;
+}
+
+static void
+offer_edits(struct chain *c, const struct perm_leaf *l, struct offer *o)
+{
+    for (size_t i = 0; i < l->n_effects && !o->why; i++)
+        if (!l->effects[i].redirect && l->effects[i].kind != EFFECT_READ)
+            offer_path(c, true, l->effects[i].path, o);
+}
+
+static void
+offer_leaf(struct chain *c, size_t i, struct offer *o)
+{
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    struct buf prefix;
+    buf_init(&prefix, 4096);
+    if (l->argv_known && l->name_known)
+        suggest_prefix(l, &prefix);
+    o->why = leaf_refused(c, i, buf_str(&prefix));
+    if (o->why)
+        ;
+    else if (o->as_edits && is_editor(c, l))
+        offer_edits(c, l, o);
+    else if (prefix.len)
+        offer_add(o, make_rule("Bash", buf_str(&prefix), ":*"));
+    else if (rule_text_ok(buf_str(&c->texts[i].exact)))
+        offer_add(o, make_rule("Bash", buf_str(&c->texts[i].exact), ""));
+    else
+        o->why = "its words cannot be written as a rule for exactly this";
+    buf_release(&prefix);
+}
+
 static void
 offer_command(struct chain *c, struct offer *o)
 {
@@ -316,7 +203,8 @@ offer_command(struct chain *c, struct offer *o)
             bool write = e->kind == EFFECT_WRITE,
                  read = e->kind == EFFECT_READ || e->kind == EFFECT_READ_TREE;
             struct path_names n;
-            if (!e->path || e->glob || !(write || read) || !(e->redirect || v->free))
+            bool own = e->redirect || v->free || (read && o->as_edits && is_editor(c, l));
+            if (!e->path || e->glob || !(write || read) || !own)
                 continue;
             path_names_init(&n, c->cwd, e->path, c->fold);
             if (!path_device_harmless(n.v[0]) && (write || !path_in_roots(c, &n, true)))
@@ -404,12 +292,29 @@ allowed_with(const struct perm_request *req, const struct offer *o)
     return ok;
 }
 
+#define NOT_ENOUGH "no narrow rule would be enough"
+
+static void
+try_offer(const struct perm_request *req, struct offer *o)
+{
+    struct decision d;
+    struct chain c;
+    decision_init(&d);
+    chain_init(&c, req, &d);
+    offer_tool(&c, o);
+    chain_release(&c);
+    decision_release(&d);
+    if (!o->why && !o->n)
+        o->why = "it needs no rule";
+    if (!o->why && !allowed_with(req, o))
+        o->why = NOT_ENOUGH;
+}
+
 size_t
 perm_chain_suggest(const struct perm_request *req, char *ret_rules[5], const char **ret_why)
 {
     struct offer o = {0};
     struct decision d;
-    struct chain c;
     *ret_why = NULL;
     perm_chain_check(req, &d);
     bool person = d.verdict == VERDICT_ASK && d.liftable_by == LIFT_PERSON;
@@ -418,17 +323,14 @@ perm_chain_suggest(const struct perm_request *req, char *ret_rules[5], const cha
     else if (person)
         o.why = "a person has to look at this one each time";
     decision_release(&d);
-    if (!o.why) {
-        decision_init(&d);
-        chain_init(&c, req, &d);
-        offer_tool(&c, &o);
-        chain_release(&c);
-        decision_release(&d);
+    for (int edits = 1; edits >= 0 && !o.why; edits--) {
+        o.as_edits = edits;
+        try_offer(req, &o);
+        if (!o.why || !edits || strcmp(o.why, NOT_ENOUGH) != 0)
+            break;
+        offer_clear(&o);
+        o.why = NULL;
     }
-    if (!o.why && !o.n)
-        o.why = "it needs no rule";
-    if (!o.why && !allowed_with(req, &o))
-        o.why = "no narrow rule would be enough";
     if (o.why)
         offer_clear(&o);
     *ret_why = o.why;

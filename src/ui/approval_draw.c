@@ -210,9 +210,11 @@ static void
 always_lines(struct sheet *s)
 {
     const struct event *e = s->ask->ev;
-    wrapped(&s->top, ST_BOLD,
-            e->u.ask.n_rules == 1 ? "Always allow by this rule:" : "Always allow by these rules:",
-            "", s->w, false, s->ascii);
+    const char *head = !e->u.ask.rules_file
+                           ? "No narrow rule would do. Allow exactly this until the session ends:"
+                       : e->u.ask.n_rules == 1 ? "Always allow by this rule:"
+                                               : "Always allow by these rules:";
+    wrapped(&s->top, ST_BOLD, head, "", s->w, false, s->ascii);
     for (size_t i = 0; i < e->u.ask.n_rules; i++)
         wrapped(&s->scroll, ST_CODE, e->u.ask.rules[i], "  ", s->w, true, s->ascii);
     if (e->u.ask.rules_file) {

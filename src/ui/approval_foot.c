@@ -40,7 +40,11 @@ main_keys(const struct foot *s, struct flow *f, const char *between, bool brief)
 {
     own_key(f, ACT_ONCE, brief ? NULL : "once", between);
     if (approval_can_always(s->a, s->ask))
-        own_key(f, ACT_ALWAYS, brief ? NULL : "always", between);
+        own_key(f, ACT_ALWAYS,
+                brief                          ? NULL
+                : s->ask->ev->u.ask.rules_file ? "always"
+                                               : "this session",
+                between);
     own_key(f, ACT_NO, brief ? NULL : "no", between);
     own_key(f, ACT_WHY, brief ? NULL : s->a->why ? "less" : "why", between);
     if (s->ask->ev->u.ask.diff)
@@ -68,7 +72,11 @@ keys_flow(const struct foot *s, struct flow *f, const char *between, bool brief)
             own_key(f, ACT_NEWLINE, "new line", between);
         key(f, "Esc", brief ? NULL : "back", between);
     } else if (s->a->confirm_always) {
-        key(f, "Enter", brief ? NULL : "saves and allows", between);
+        key(f, "Enter",
+            brief                          ? NULL
+            : s->ask->ev->u.ask.rules_file ? "saves and allows"
+                                           : "allows",
+            between);
         key(f, "Esc", brief ? NULL : "back", between);
     } else {
         main_keys(s, f, between, brief);
