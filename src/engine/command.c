@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/command_context.h"
 #include "engine/command_session.h"
 #include "engine/context.h"
 #include "engine/engine_private.h"
@@ -106,32 +107,6 @@ run_cost(struct engine *e, struct str arg)
 }
 
 static void
-run_context(struct engine *e, struct str arg)
-{
-    (void)arg;
-    const struct core *c = &e->core;
-    int64_t used = context_used(c), window = context_window(c);
-    struct buf b;
-    buf_init(&b, BUF_MAX);
-    buf_addf(&b, "context: %lld", (long long)used);
-    if (window)
-        buf_addf(&b, " of %lld tokens (%lld %%), %s", (long long)window,
-                 (long long)(used * 100 / window), context_state_name(used, window));
-    else
-        buf_adds(&b, " tokens; the model's window is unknown");
-    size_t live = conversation_len(c->conv) - conversation_live(c->conv);
-    buf_addf(&b, "\n%zu messages, instructions and tools %zu kB\n", c->loaded ? c->state.n : live,
-             prompt_bytes(&c->prompt) / 1000);
-    size_t n;
-    const struct context_tier *t = context_tiers(&n);
-    for (size_t i = 0; i < n; i++)
-        buf_addf(&b, "%s %s: %s%s\n", t[i].id, t[i].name, t[i].what,
-                 t[i].run ? "" : " (not available yet)");
-    core_notice(&e->core, "%s", buf_cstr(&b));
-    buf_release(&b);
-}
-
-static void
 run_state(struct engine *e, struct str arg)
 {
     (void)arg;
@@ -140,15 +115,6 @@ run_state(struct engine *e, struct str arg)
     state_write(&e->core.state, &b);
     core_notice(&e->core, "%s", buf_cstr(&b));
     buf_release(&b);
-}
-
-static void
-run_compact(struct engine *e, struct str arg)
-{
-    (void)arg;
-    core_notice(
-        &e->core,
-        "compacting is not available yet; /clear starts anew, the transcript stays on disk");
 }
 
 /* "remove allow Bash(make:*)" */
@@ -265,6 +231,12 @@ run_trust(struct engine *e, struct str arg)
 }
 
 static void
+run_budget(struct engine *e, struct str arg)
+{
+    spend_command(&e->core, arg);
+}
+
+static void
 run_exit(struct engine *e, struct str arg)
 {
     (void)arg;
@@ -274,13 +246,16 @@ run_exit(struct engine *e, struct str arg)
 
 static const struct command table[] = {
     {"branch", "", "the same as /fork", false, command_fork},
+    {"budget", "[USD | day USD | off]", "what was spent; allow so much", true, run_budget},
     {"clear", "[stop]",
      "start a new session, the old one stays on disk; stop: end background commands", false,
      command_clear},
-    {"compact", "", "shrink the conversation", false, run_compact},
+    {"compact", "[WHAT TO KEEP]", "a summary takes the conversation's place", false,
+     command_compact},
     {"connect", "[WHERE [MODEL]] [--save]", "which model servers answer; use another one", false,
      connect_run},
-    {"context", "", "how full the context is", true, run_context},
+    {"context", "[open N]", "how full the context is, and by what; open a fold", true,
+     command_context},
     {"cost", "", "tokens and money so far", true, run_cost},
     {"exit", "", "end yare", true, run_exit},
     {"export", "[FILE]", "write the session to a file (Markdown; .json, .jsonl)", false,
@@ -291,6 +266,7 @@ static const struct command table[] = {
     {"mode", "[NAME]", "show or set the permission mode", true, run_mode},
     {"model", "[ID]", "show or set the model", false, run_model},
     {"permissions", "[remove LIST RULE]", "the rules in force", true, run_permissions},
+    {"pin", "[FILE|WORDS|last|remove N]", "what is kept word for word; list it", true, command_pin},
     {"quit", "", "end yare", true, run_exit},
     {"rename", "NAME", "give this session a name", false, command_rename},
     {"resume", "ID", "go on with another session of this project", false, command_resume},
@@ -338,6 +314,14 @@ command_is_immediate(struct str line)
     struct str arg;
     const struct command *c = find_command(line, &arg);
     return !c || c->immediate;
+}
+
+bool
+command_takes_time(struct str line)
+{
+    struct str arg;
+    const struct command *c = find_command(line, &arg);
+    return c && c->run == command_compact;
 }
 
 void

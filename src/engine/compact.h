@@ -3,19 +3,29 @@
  * E4 and E5: the conversation is replaced by a summary that the model writes, with what must survive word for word beside it.
  * The journal keeps all of it ("compact_boundary"); the next request holds
  *
- *     memory files, read again   pins and facts, word for word   the summary, in its sections   the person's last messages, word
- *     for word   the files read last, within a budget
+ *     memory files, read again   pins and facts, word for word   the summary, in its sections   the files read last, within a
+ *     budget   the todo list and what runs in the background   the person's last messages, word for word, the newest whole
  *
- * A summary never holds an older one as it was: the older one is part of what is summarised, and the new one is bounded. When the model
- * cannot write it (too long, refused, down) older messages are left out of the question, then it is asked in parts, at last extracts
- * (engine/extract.h) stand in: a compaction that a person asked for always ends in a smaller conversation or a clear reason.
- * Engine thread; waits for the model as a turn does and attends to ops meanwhile.
+ * as one user message, so that it is there whole or not at all. A summary never holds an older one as it was: the older one is part of what
+ * is summarised, and the new one is bounded. The question is the conversation written out as text, long results cut, so that any
+ * model can be asked without tools. When the model cannot write it (too long, refused, down) older messages are left out of the question,
+ * then it is asked in parts, at last extracts (engine/extract.h) stand in: a compaction that a person asked for always ends in a smaller
+ * conversation or a clear reason. Engine thread; waits for the model as a turn does and attends to ops meanwhile.
+ *
+ *     compact.c        when it is due, the whole of it, the breaker
+ *     compact_ask.c    the question, in one piece or in parts, and its answer
+ *     compact_text.c   a conversation written out as text; which words in it are the person's
+ *     compact_local.c  extracts in place of the model's summary
+ *     compact_build.c  the new message
+ *     compact_files.c  files, read again
  */
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
+struct core;
 struct engine;
 struct cancel;
 
@@ -28,7 +38,8 @@ struct compact_report {
     struct err err;        /* not done: why; the conversation is as it was */
 };
 
-/* keep: what the person asked to keep, or NULL. Emits EV_COMPACT start and end and the context; notes the boundary. */
+/* keep: what the person asked to keep, or NULL. Emits EV_COMPACT start and end and the context; notes the boundary. Not between
+ * a call and its result. */
 void compact_run(struct engine *e, enum compact_why why, const char *keep, struct cancel *turn,
                  struct compact_report *ret);
 
@@ -41,4 +52,17 @@ bool compact_is_due(const struct engine *e);
 int64_t compact_limit(const struct engine *e);
 /* After so many failures in a row, or two runs in a row that freed less than a fifth, no automatic one until /compact or /clear. */
 #define COMPACT_FAILURES_MAX 3
+#define COMPACT_POOR_MAX 2
 bool compact_breaker_open(const struct engine *e, const char **ret_why);
+
+/* "memory 12k, system and tools 9k, ..." for a person who has to decide what to drop. Appends. */
+void compact_say_sizes(const struct core *c, struct buf *out);
+
+/* A message that a compaction made says so in its first block; the line for the transcript ("compacted 182k to 14k"), yours; NULL:
+ * it is none. */
+struct message;
+char *compact_line_of(const struct message *m);
+struct str
+compact_shown(const struct message *m); /* that block: pins and summary, for people to unfold */
+/* "182k", "4.2k", "830" */
+void compact_count(struct buf *out, int64_t tokens);

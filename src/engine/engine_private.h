@@ -74,6 +74,7 @@ void work_free(struct work *w);
 /* command.c: a slash command; may it run beside a turn? */
 bool command_is_known(struct str line);
 bool command_is_immediate(struct str line); /* also an unknown one: it is answered at once */
+bool command_takes_time(struct str line);   /* it runs as a turn, so that it can be interrupted */
 void command_run(struct engine *e, const char *line);
 
 /* connect.c: "/connect [WHERE [MODEL]] [--save]" */

@@ -1,6 +1,5 @@
 #include "engine/judge_run.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,8 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/message.h"
+#include "engine/ask.h"
 #include "engine/judge_answer.h"
-#include "model/catalog.h"
 
 /* Room for a little thinking before the one line. */
 #define ANSWER_TOKENS 2000
@@ -64,52 +63,6 @@ fail(struct judge_run *r, enum judge_how how, const char *fmt, ...)
     judge_reason_set(&r->answer, str_from(text));
 }
 
-/* False: failed, with the answer filled in. */
-static bool
-read_stream(struct judge_run *r, struct model_stream *s, struct stream_blocks *blocks,
-            int64_t until, struct err *err)
-{
-    for (;;) {
-        struct delta d = {0};
-        int64_t left = until - clock_mono_ms();
-        if (cancel_fired(r->cancel) != CANCEL_NONE)
-            fail(r, JUDGE_ERROR, "it was interrupted");
-        else if (left <= 0)
-            fail(r, JUDGE_TIMEOUT, "it did not answer within %d s", (r->timeout_ms + 999) / 1000);
-        else if (s->bytes > STREAM_MAX)
-            fail(r, JUDGE_JUNK, "its answer is too long");
-        if (r->answer.reason[0])
-            return false;
-        switch (model_stream_next(s, cancel_fd(r->cancel), left < INT_MAX ? (int)left : INT_MAX, &d,
-                                  err)) {
-        case MODEL_DELTA:
-            stream_blocks_apply(blocks, &d);
-            break;
-        case MODEL_DONE:
-            return true;
-        case MODEL_FAILED:
-            fail(r, JUDGE_ERROR, "it could not be asked: %s", err->text);
-            return false;
-        case MODEL_IDLE:
-            break;
-        }
-    }
-}
-
-/* Everything but text and thinking is more than an answer. */
-static const char *
-join_text(const struct stream_blocks *blocks, struct buf *out)
-{
-    for (size_t i = 0; i < stream_blocks_len(blocks); i++) {
-        const struct stream_block *b = stream_blocks_at(blocks, i);
-        if (b->kind == BLOCK_TEXT)
-            buf_add_str(out, b->text);
-        else if (b->kind != BLOCK_THINKING && b->kind != BLOCK_REDACTED_THINKING)
-            return "it called a tool";
-    }
-    return buf_full(out) ? "it is too long" : NULL;
-}
-
 static void
 read_answer(struct judge_run *r, const struct stream_blocks *blocks)
 {
@@ -124,7 +77,7 @@ read_answer(struct judge_run *r, const struct stream_blocks *blocks)
     if (stop != STOP_END_TURN && stop != STOP_SEQUENCE && stop != STOP_NONE)
         why = stop == STOP_MAX_TOKENS ? "it was cut off" : "it did not end as an answer does";
     else
-        why = join_text(blocks, &text);
+        why = ask_text(blocks, &text);
     if (!why && judge_answer_parse(buf_str(&text), &r->answer, &why))
         r->answer.how = JUDGE_VERDICT;
     else
@@ -132,47 +85,42 @@ read_answer(struct judge_run *r, const struct stream_blocks *blocks)
     buf_release(&text);
 }
 
-static void
-add_usage(struct usage *to, const struct usage *u)
-{
-    to->input += u->input;
-    to->output += u->output;
-    to->cache_read += u->cache_read;
-    to->cache_write += u->cache_write;
-    to->estimated |= u->estimated;
-}
-
 /* One request to one model. */
 static void
 ask(struct judge_run *r, const char *model, int64_t until, struct err *err)
 {
-    const struct model_info *info = catalog_find(model);
-    const struct str system = str_trim(str_make(prompt_classifier_md, prompt_classifier_md_len));
-    const struct model_request req = {
+    const struct ask a = {
+        .provider = r->provider,
         .model = model,
-        .max_tokens = ANSWER_TOKENS,
-        .system = &system,
-        .n_system = 1,
-        .system_break = {SIZE_MAX, SIZE_MAX},
-        .messages = &r->question,
-        .n_messages = 1,
-        .message_break = {SIZE_MAX, SIZE_MAX},
-        .effort = info && info->thinking == THINKING_ADAPTIVE ? "low" : NULL,
         .session_id = r->session_id,
-        .cwd = "/",
+        .system = str_make(prompt_classifier_md, prompt_classifier_md_len),
+        .question = r->question,
+        .max_tokens = ANSWER_TOKENS,
+        .cancel = r->cancel,
+        .until_ms = until,
+        .max_bytes = STREAM_MAX,
     };
     (void)snprintf(r->answer.model, sizeof r->answer.model, "%s", model);
-    struct model_stream *s = r->provider->start(r->provider->self, &req, err);
-    if (!s) {
-        fail(r, JUDGE_ERROR, "it could not be asked: %s", err->text);
-        return;
-    }
     struct stream_blocks *blocks = stream_blocks_new();
-    if (read_stream(r, s, blocks, until, err))
+    switch (ask_run(&a, blocks, err)) {
+    case ASK_DONE:
         read_answer(r, blocks);
-    add_usage(&r->answer.usage, stream_blocks_usage(blocks));
+        break;
+    case ASK_CANCELLED:
+        fail(r, JUDGE_ERROR, "it was interrupted");
+        break;
+    case ASK_TIMEOUT:
+        fail(r, JUDGE_TIMEOUT, "it did not answer within %d s", (r->timeout_ms + 999) / 1000);
+        break;
+    case ASK_LONG:
+        fail(r, JUDGE_JUNK, "its answer is too long");
+        break;
+    case ASK_FAILED:
+        fail(r, JUDGE_ERROR, "it could not be asked: %s", err->text);
+        break;
+    }
+    ask_add_usage(&r->answer.usage, stream_blocks_usage(blocks));
     stream_blocks_free(blocks);
-    model_stream_free(s);
 }
 
 void

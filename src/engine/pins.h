@@ -7,6 +7,9 @@
  *     /pin the API must stay source compatible      a fact: these words
  *     /pin last             the person's newest message
  *     /pin                  what is pinned, numbered;  /pin remove N
+ *
+ * A pinned message has its uuid and its words: the tiers leave the message alone, and a compaction, after which it is gone, keeps
+ * the words.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,4 +31,5 @@ void pins_release(struct pins *p);
 bool pins_add(struct core *c, struct str what, struct err *err) MUST_CHECK;
 bool pins_remove(struct core *c, size_t number, struct err *err) MUST_CHECK; /* from 1 */
 void pins_read_note(struct pins *p, struct str record);                      /* on resume */
+void pins_note_all(struct core *c); /* into the journal of a fork */
 void pins_say(const struct core *c, struct buf *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/compact.h"
 #include "engine/engine_private.h"
 #include "engine/resume.h"
 #include "store/shell_line.h"
@@ -212,9 +213,31 @@ replay_shell(const struct replay *r, const struct message *m, struct str text)
     return true;
 }
 
+/* What a compaction left: the line that was shown then, and the summary behind a fold. False: it is no such message. */
+static bool
+replay_compaction(const struct replay *r, const struct message *m)
+{
+    char *line = compact_line_of(m);
+    if (!line)
+        return false;
+    struct event *e = event_new(EV_COMPACT);
+    e->phase = PHASE_END;
+    e->u.compact.tier = "";
+    e->u.compact.text = line;
+    send(r, e);
+    e = event_new(EV_USER);
+    e->u.user.uuid = xstrdup(m->uuid);
+    e->u.user.text = shown(r, compact_shown(m));
+    e->u.user.hidden = e->u.user.replayed = true;
+    send(r, e);
+    return true;
+}
+
 static void
 replay_user(const struct replay *r, const struct message *m)
 {
+    if (m->hidden && replay_compaction(r, m))
+        return;
     for (size_t i = 0; i < m->n_blocks; i++) {
         if (m->blocks[i].kind != BLOCK_TEXT || replay_shell(r, m, m->blocks[i].text))
             continue;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "engine/attach.h"
+#include "engine/context.h"
 #include "engine/permit.h"
 #include "engine/session_private.h"
 #include "engine/validator.h"
@@ -196,6 +197,7 @@ core_need_messages(struct core *c)
     if (lost)
         core_notice(c, "%zu messages of the transcript could not be read and are left out", lost);
     mend_history(c);
+    context_redo_edits(c);
     log_info("engine", "%zu messages loaded in %lld ms", c->state.n,
              (long long)(clock_mono_ms() - began));
 }
@@ -203,7 +205,7 @@ core_need_messages(struct core *c)
 static bool
 open_transcript(struct core *c, const char *path, bool fork, struct err *err)
 {
-    struct session_notes notes = {.was = &c->was, .pins = &c->pins};
+    struct session_notes notes = {.core = c, .was = &c->was, .pins = &c->pins};
     buf_init(&notes.usage, BUF_MAX);
     buf_init(&notes.latches, 4096);
     c->conv = conversation_open(path, session_take_note, &notes, err);
@@ -244,6 +246,8 @@ copy_to_fork(struct core *c, struct err *err)
     conversation_free(from);
     if (ok)
         pins_note_all(c);
+    if (ok)
+        context_note_edits(c);
     if (ok && c->was.todos) {
         c->todos_due = xstrdup(c->was.todos);
         session_note_todos(c);

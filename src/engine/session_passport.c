@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "engine/context.h"
 #include "engine/session_private.h"
 
 static void
@@ -77,6 +78,8 @@ session_take_note(void *user, struct str type, struct str record)
     struct session_notes *n = user;
     if (n->was)
         session_was_note(n->was, type, record);
+    if (n->core)
+        context_take_note(n->core, type, record);
     if (str_is(type, "latches")) {
         buf_clear(&n->latches);
         buf_add_str(&n->latches, record);

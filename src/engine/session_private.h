@@ -20,6 +20,7 @@ struct session_notes {
     char *title;
     struct session_was *was;
     struct pins *pins;
+    struct core *core; /* NULL: nobody asks for the edits of the context */
 };
 /* For conversation_open: user is a struct session_notes. */
 void session_take_note(void *user, struct str type, struct str record);

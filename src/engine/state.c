@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/tiers.h"
 
 void
 state_init(struct state *st)
@@ -58,7 +59,7 @@ state_append(struct state *st, const struct message *take_m)
         return;
     ARRAY_GROW(st->messages, st->n, st->cap);
     st->messages[st->n++] = take_m;
-    st->bytes += take_m->json.len;
+    st->bytes += tier_weight(take_m);
 }
 
 void
@@ -79,7 +80,7 @@ state_replace_messages(struct state *st, const struct message **take, size_t n)
     st->messages = take;
     st->n = st->cap = n;
     for (size_t i = 0; i < n; i++)
-        st->bytes += take[i]->json.len;
+        st->bytes += tier_weight(take[i]);
     if (st->n_sent > n)
         st->n_sent = n;
     if (st->n_counted > n)
@@ -211,6 +212,19 @@ state_index_answers(struct state *st, const struct message *results)
         message_free(r->answer);
         r->answer = message_ref(results);
         r->block = i;
+    }
+}
+
+void
+state_forget_answers(struct state *st, const struct message *results)
+{
+    for (size_t i = 0; i < results->n_blocks; i++) {
+        const struct block *b = &results->blocks[i];
+        struct call_record *r = b->kind == BLOCK_TOOL_RESULT ? lookup(st, b->id) : NULL;
+        if (!r || r->answer != results)
+            continue;
+        message_free(r->answer);
+        r->answer = NULL;
     }
 }
 

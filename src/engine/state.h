@@ -54,7 +54,7 @@ struct state {
     /* of the last request that the server answered: its prompt cache ends there. n_same: how many of them, from the start, still
      * stand as they were sent */
     size_t n_cached, n_same;
-    size_t bytes;                 /* of all messages */
+    size_t bytes;                 /* of all messages, as tier_weight has them */
     struct validator_proof proof; /* how far core_mend knows them to be legal */
     int64_t turn;  /* iterations of the running submit, from 1 */
     int max_output_recoveries;
@@ -110,6 +110,8 @@ bool state_handle_tool_result(struct state *st, struct str id, struct err *err) 
 void state_call_forget(struct state *st, struct str id);
 /* The results message was appended: remembers where each answer stands. Also used for a resumed history. */
 void state_index_answers(struct state *st, const struct message *results);
+/* The message does not stand in the conversation any more: its results are not given again. */
+void state_forget_answers(struct state *st, const struct message *results);
 /* The stored result of an answered id, or NULL. */
 const struct block *state_answer(const struct state *st, struct str id);
 

@@ -160,13 +160,15 @@ static size_t
 mark_path(struct tree *t)
 {
     size_t i = t->n ? t->n - 1 : NONE, live = NONE;
+    bool after = false; /* a message stands behind it: a boundary alone is a compaction that did not come about */
     while (i != NONE && !t->nodes[i].on_path) {
         t->nodes[i].on_path = true;
         size_t up = parent_of(t, i);
         if (up == NONE && t->nodes[i].boundary)
             up = message_before(t, i);
-        if (t->nodes[i].boundary && live == NONE)
+        if (t->nodes[i].boundary && live == NONE && after)
             live = i;
+        after |= t->nodes[i].message;
         if (up == NONE && t->nodes[i].root)
             up = boundary_before(t, i);
         i = up;

@@ -17,7 +17,7 @@ struct step {
     int gate;
     struct err err;
 };
-enum who { WHO_MAIN, WHO_JUDGE, WHO_COUNT };
+enum who { WHO_MAIN, WHO_JUDGE, WHO_SIDE, WHO_COUNT };
 struct reply {
     struct step *steps;
     size_t n, cap;
@@ -101,6 +101,27 @@ scripted_judge_says(struct scripted *s, const char *text)
     scripted_judge_reply(s);
     scripted_text(s, text);
     scripted_end(s, STOP_END_TURN);
+}
+
+void
+scripted_side_reply(struct scripted *s)
+{
+    begin_reply(s, WHO_SIDE);
+}
+
+void
+scripted_side_says(struct scripted *s, const char *text)
+{
+    scripted_side_reply(s);
+    scripted_text(s, text);
+    scripted_end(s, STOP_END_TURN);
+}
+
+void
+scripted_side_fail(struct scripted *s, const struct err *err)
+{
+    scripted_side_reply(s);
+    scripted_fail(s, err);
 }
 
 static int
@@ -247,9 +268,17 @@ static const struct model_stream_ops ops = {stream_next, stream_free};
 static enum who
 who_asks(const struct model_request *req)
 {
-    const struct str mark = STR("You are the permission classifier");
-    return req->n_system == 1 && !req->tools.len && str_contains(req->system[0], mark) ? WHO_JUDGE
-                                                                                       : WHO_MAIN;
+    static const struct {
+        const char *words;
+        enum who who;
+    } marks[] = {{"You are the permission classifier", WHO_JUDGE},
+                 {"You write the summary", WHO_SIDE},
+                 {"what a coding agent just did", WHO_SIDE}};
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (req->n_system == 1 && !req->tools.len &&
+            str_contains(req->system[0], str_from(marks[i].words)))
+            return marks[i].who;
+    return WHO_MAIN;
 }
 
 /* The next reply for whoever asks; NULL: there is none left. */
@@ -369,6 +398,18 @@ const struct scripted_request *
 scripted_judge_request(struct scripted *s, size_t i)
 {
     return get(s, WHO_JUDGE, i);
+}
+
+size_t
+scripted_side_requests(struct scripted *s)
+{
+    return count(s, WHO_SIDE);
+}
+
+const struct scripted_request *
+scripted_side_request(struct scripted *s, size_t i)
+{
+    return get(s, WHO_SIDE, i);
 }
 
 static void

@@ -12,7 +12,9 @@
  * The classifier of auto mode has replies and requests of its own: a request whose system prompt is the classifier's takes the next
  * reply that scripted_judge_reply began.
  *
- * The engine and the classifier run the provider, each on its threads; scripted_open_gate and the request getters are for the test's.
+ * So have the calls beside the loop, which ask for a summary: scripted_side_reply.
+ *
+ * The engine, the classifier and the calls beside the loop run the provider, each on its threads; scripted_open_gate and the request getters are for the test's.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +30,9 @@ struct model_provider *scripted_provider(struct scripted *s); /* borrowed from s
 void scripted_reply(struct scripted *s);                        /* begins the next reply */
 void scripted_judge_reply(struct scripted *s);                  /* ... of the classifier */
 void scripted_judge_says(struct scripted *s, const char *text); /* ... a whole one */
+void scripted_side_reply(struct scripted *s);                   /* ... of a call beside the loop */
+void scripted_side_says(struct scripted *s, const char *text);  /* ... a whole one */
+void scripted_side_fail(struct scripted *s, const struct err *err);
 void scripted_text(struct scripted *s, const char *text);       /* a text block in several deltas */
 void scripted_open_text(struct scripted *s, const char *text);  /* ... that does not end */
 void scripted_thinking(struct scripted *s, const char *text, const char *signature);
@@ -52,3 +57,5 @@ size_t scripted_requests(struct scripted *s);
 const struct scripted_request *scripted_request(struct scripted *s, size_t i);
 size_t scripted_judge_requests(struct scripted *s);
 const struct scripted_request *scripted_judge_request(struct scripted *s, size_t i);
+size_t scripted_side_requests(struct scripted *s);
+const struct scripted_request *scripted_side_request(struct scripted *s, size_t i);

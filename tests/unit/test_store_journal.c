@@ -539,8 +539,9 @@ a_compaction_keeps_the_transcript(void **state)
     append(f, ROLE_USER, "old", NULL);
     append(f, ROLE_ASSISTANT, "older", NULL);
     assert_true(journal_compacted(f->j, SESSION, STR("{\"trigger\":\"manual\"}"), &err));
+    /* a boundary alone is a compaction that did not come about: the process died between the two */
     struct conversation *t = conversation_open(f->path, NULL, NULL, &err);
-    assert_int_equal(conversation_live(t), 2);
+    assert_int_equal(conversation_live(t), 0);
     assert_int_equal(conversation_len(t), 2);
     conversation_free(t);
     append(f, ROLE_USER, "summary", NULL);

@@ -1,0 +1,10 @@
+#pragma once
+/* Slash commands about what the model is sent. Engine thread. */
+#include "base/buf.h"
+
+struct engine;
+
+void command_compact(struct engine *e,
+                     struct str arg); /* "/compact [WHAT TO KEEP]", in a turn of its own */
+void command_context(struct engine *e, struct str arg); /* "/context", "/context open N" */
+void command_pin(struct engine *e, struct str arg);     /* "/pin [FILE|WORDS|last|remove N]" */
