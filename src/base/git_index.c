@@ -321,6 +321,25 @@ lower_bound(const struct git_index *ix, struct str key, struct buf *name)
 }
 
 bool
+git_index_each(const struct git_index *ix, bool (*told)(void *arg, struct str name), void *arg)
+{
+    struct buf name;
+    const char *p = ix->names.data, *end = p + ix->names.len;
+    bool more = true;
+
+    buf_init(&name, NAME_MAX_LEN);
+    while (p && p < end && more) {
+        size_t shared = get16(p), rest = get16(p + 2);
+        buf_truncate(&name, shared);
+        buf_add(&name, p + 4, rest);
+        more = told(arg, buf_str(&name));
+        p += 4 + rest;
+    }
+    buf_release(&name);
+    return more && (!ix->base || git_index_each(ix->base, told, arg));
+}
+
+bool
 git_index_has(const struct git_index *ix, struct str path)
 {
     struct buf name;

@@ -15,5 +15,9 @@ struct git_index *git_index_read(const char *git_dir, size_t hash_len, struct er
 void git_index_free(struct git_index *ix); /* NULL is fine */
 size_t git_index_count(const struct git_index *ix);
 bool git_index_has(const struct git_index *ix, struct str path); /* a file, or a submodule */
+/* Each name in turn until told() says no; false: it said so. One of a split index may come twice. A name that ends in a slash stands
+ * for a folder (sparse). */
+bool git_index_each(const struct git_index *ix, bool (*told)(void *arg, struct str name),
+                    void *arg);
 /* something in that folder */
 bool git_index_has_below(const struct git_index *ix, struct str path);

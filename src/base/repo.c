@@ -197,6 +197,24 @@ read_index(const struct repo *r)
     return ix;
 }
 
+bool
+repo_each_tracked(const char *top, bool (*told)(void *arg, struct str name), void *arg,
+                  bool *ret_found)
+{
+    char *git = fs_git_dir(top), *common = git ? common_dir_of(git) : NULL;
+    char *path = git ? fs_join(git, "index") : NULL;
+    const struct repo r = {.git_dir = git, .common_dir = common};
+    *ret_found = path && fs_exists(path);
+    struct git_index *ix = *ret_found ? read_index(&r) : NULL;
+    bool ok = ix && git_index_each(ix, told, arg);
+
+    git_index_free(ix);
+    free(path);
+    free(common);
+    free(git);
+    return ok;
+}
+
 static const struct git_index *
 index_of(struct repo *r)
 {

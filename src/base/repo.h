@@ -27,5 +27,9 @@ bool repo_tracks_below(struct repo *r, struct str path);
 /* .git/info/exclude of the repository at `top` gets this line when it has not got it; no file of the tree changes. */
 bool repo_exclude_add(const char *top, const char *pattern, bool *ret_added,
                       struct err *err) MUST_CHECK;
+/* Tells each name in the index of the repository at `top` until told() says no (see git_index_each). False: the index cannot be read,
+ * or it said no. *ret_found: there is an index. */
+bool repo_each_tracked(const char *top, bool (*told)(void *arg, struct str name), void *arg,
+                       bool *ret_found);
 /* The text of an ignore file for `ig`; nothing when it is missing, a link or too large (which the log tells). */
 void repo_load_ignore(struct ignore *ig, const char *dir, const char *name);

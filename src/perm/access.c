@@ -90,13 +90,13 @@ static const struct perm_rule *
 reached(const struct chain *c, const struct rule_filter *list, const struct access *a,
         const struct path_names *n)
 {
-    if (a->kind == EFFECT_READ_TREE && a->leaf && !a->glob)
+    if ((a->kind == EFFECT_READ_TREE || a->below) && a->leaf && !a->glob)
         return tree_reaches(c, a, list, rule_tool(a), n);
     if (a->kind == EFFECT_DELETE && !a->glob && is_plain_file(n))
         return NULL; /* its own names were judged */
     /* Folders among what a pattern matches are judged one by one. */
     bool each = a->kind == EFFECT_READ_TREE && a->leaf && !others_change(c, a->leaf);
-    return overlap(c, list, a, n, kinds[a->kind].tree && !each);
+    return overlap(c, list, a, n, a->below || (kinds[a->kind].tree && !each));
 }
 
 /* What the operand itself is not, but may reach. A tool that leaves such files out itself need not ask. */
@@ -119,9 +119,8 @@ judge_reach(struct chain *c, const struct access *a, const struct path_names *n)
                   "what the rule names is left out, unless a person says yes to this call");
 }
 
-/* False: denied, nothing more to say. */
-static bool
-judge_rules(struct chain *c, const struct access *a, const struct path_names *n)
+bool
+access_rules(struct chain *c, const struct access *a, const struct path_names *n)
 {
     const struct perm_rules *rs = c->req->rules;
     const char *const *v = (const char *const *)n->v;
@@ -143,7 +142,7 @@ judge_rules(struct chain *c, const struct access *a, const struct path_names *n)
     if (r)
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, a->shown, "an ask rule names '%s'",
                   n->v[0]);
-    if (a->glob || kinds[a->kind].tree)
+    if (a->glob || a->below || kinds[a->kind].tree)
         judge_reach(c, a, n);
     return true;
 }
@@ -183,7 +182,7 @@ judge_guards(struct chain *c, const struct access *a, const struct path_names *n
                       a->shown, "'%s' is special: %s", p, special);
             asked = true;
         }
-        const char *what = write ? path_protected(c, p, removes, &own) : NULL;
+        const char *what = write ? path_protected(c, p, removes || a->below, &own) : NULL;
         if (what) {
             chain_add(c, "L5", VERDICT_ASK, own ? FORCE_HARD : FORCE_PERSON, NULL, a->shown,
                       "'%s' is protected: %s", p, what);
@@ -347,7 +346,7 @@ judge_pattern(struct chain *c, const struct access *a)
     struct path_names n;
 
     path_names_init(&n, c->cwd, a->path, c->fold);
-    if (!judge_rules(c, a, &n)) {
+    if (!access_rules(c, a, &n)) {
         path_names_release(&n);
         return;
     }
@@ -449,116 +448,15 @@ judge_access(struct chain *c, const struct access *a)
         judge_pattern(c, a);
         return;
     }
-    path_names_init(&n, c->cwd, a->path, c->fold);
+    if (a->itself)
+        path_names_init_itself(&n, c->cwd, a->path, c->fold);
+    else
+        path_names_init(&n, c->cwd, a->path, c->fold);
     note_effect(c, a, &n);
     struct access named = *a;
     if (!named.shown || !*named.shown)
         named.shown = n.v[0];
-    if (!harmless(&n) && judge_rules(c, &named, &n) && judge_guards(c, &named, &n))
+    if (!harmless(&n) && access_rules(c, &named, &n) && judge_guards(c, &named, &n))
         judge_place(c, &named, &n);
     path_names_release(&n);
-}
-
-/* ---- programs whose effects are not known ---- */
-
-/* These read or write all that lies in a folder they are given. */
-static bool
-takes_trees(const struct perm_leaf *l)
-{
-    static const char *const programs[] = {"tar",  "bsdtar", "gtar",  "zip",         "7z",
-                                           "7za",  "rar",    "rsync", "scp",         "sftp",
-                                           "cpio", "pax",    "ditto", "git-archive", "restic"};
-    for (size_t i = 0; i < ARRAY_LEN(programs); i++)
-        if (leaf_is(l, programs[i]))
-            return true;
-    return false;
-}
-
-static void
-judge_operand(struct chain *c, const struct perm_leaf *l, const char *text, bool tree)
-{
-    struct path_names n;
-    bool own = false;
-    const char *cwd = l->cwd ? l->cwd : c->cwd;
-    if (chain_seen(c, xasprintf("operand %d %s %s", tree, cwd, text)))
-        return;
-    path_names_init(&n, cwd, text, c->fold);
-    for (size_t i = 0; i < n.n; i++) {
-        const char *what = path_protected(c, n.v[i], false, &own);
-        if (!what || !own)
-            continue;
-        chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, text,
-                  "what it does to '%s' is not known: %s", n.v[i], what);
-        break;
-    }
-    struct access a = {.kind = EFFECT_READ_TREE, .path = n.v[0], .shown = text};
-    if (tree && fs_is_dir(n.v[0]))
-        judge_rules(c, &a, &n);
-    path_names_release(&n);
-}
-
-/* A word of code in another language that a deny rule for files would match: it may well be opened. */
-static bool
-code_names_denied(struct chain *c, const struct perm_leaf *l, struct str code)
-{
-    static const char chars[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./~-";
-    size_t looked = 0;
-    for (size_t i = 0; i < code.len;) {
-        size_t n = 0;
-        while (i + n < code.len && strchr(chars, code.ptr[i + n]) && code.ptr[i + n])
-            n++;
-        struct str part = str_sub(code, i, n);
-        i += n ? n : 1;
-        if (!n || (!memchr(part.ptr, '.', n) && !memchr(part.ptr, '/', n)))
-            continue;
-        if (++looked > 64)
-            return false;
-        struct path_names names;
-        char *text = str_dup(part);
-        path_names_init(&names, l->cwd ? l->cwd : c->cwd, text, c->fold);
-        const char *const *v = (const char *const *)names.v;
-        const struct perm_rule *r =
-            rules_match_path(c->req->rules, &c->deny, "Read", v, names.n, &c->anchor);
-        if (r)
-            chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
-                      "the code names '%s', which a deny rule is about", text);
-        free(text);
-        path_names_release(&names);
-        if (r)
-            return true;
-    }
-    return false;
-}
-
-static void
-judge_code(struct chain *c, const struct perm_leaf *l)
-{
-    if (l->cls != CLASS_DANGER || !rules_any(c->req->rules, &c->deny, "Read"))
-        return;
-    for (size_t i = 1; i < l->n_argv; i++)
-        if (l->argv[i].known &&
-            !chain_seen(c, xasprintf("code %s %.*s", l->cwd ? l->cwd : "", (int)l->argv[i].text.len,
-                                     l->argv[i].text.ptr)) &&
-            code_names_denied(c, l, l->argv[i].text))
-            return;
-}
-
-void
-judge_operands(struct chain *c, const struct perm_leaf *l)
-{
-    judge_code(c, l);
-    bool tree = takes_trees(l);
-    for (size_t i = 1; i < l->n_argv; i++) {
-        const struct perm_word *w = &l->argv[i];
-        if (!w->known || !w->text.len || w->text.len >= 4096 ||
-            memchr(w->text.ptr, '\0', w->text.len))
-            continue;
-        char *text = str_dup(w->text), *value = strchr(text, '=');
-        if (text[0] != '-')
-            judge_operand(c, l, text, tree);
-        if (value && value[1])
-            judge_operand(c, l, value + 1, tree);
-        free(text);
-    }
 }

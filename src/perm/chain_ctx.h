@@ -49,9 +49,12 @@ struct access {
     const char *path;  /* as given, absolute or relative to the session's folder; NULL: unknown */
     const char *shown; /* for findings */
     bool glob, redirect;
-    bool by_name; /* a removal below path, of what has certain names */
-    bool cd;      /* a change of folder: Cd rules speak of it too */
-    bool filters; /* the tool itself leaves out what deny and ask rules name below path */
+    bool by_name;        /* a removal below path, of what has certain names */
+    bool cd;             /* a change of folder: Cd rules speak of it too */
+    bool itself;         /* a link is not followed */
+    bool below;          /* a write that changes whatever lies below */
+    enum perm_span span; /* of a recursive read */
+    bool filters;        /* the tool itself leaves out what deny and ask rules name below path */
     const struct cover
         *cover; /* of the command whose argument it is, or NULL: a tool's own access */
     const struct perm_rule *tool_rule; /* an allow rule for the bare tool, or NULL */
@@ -124,6 +127,8 @@ struct path_cache;
 struct path_cache *path_cache_begin(void);
 void path_cache_end(struct path_cache *before);
 void path_names_init(struct path_names *n, const char *base, const char *path, bool fold);
+/* The same where a link in the last place is not followed. */
+void path_names_init_itself(struct path_names *n, const char *base, const char *path, bool fold);
 void path_names_release(struct path_names *n);
 bool path_in_roots(const struct chain *c, const struct path_names *n, bool for_read);
 /* Probes whether the volume of dir ignores case. */
@@ -146,13 +151,16 @@ bool path_has_other_names(const struct path_names *n);
 const struct perm_rule *path_other_name_rule(const struct chain *c, const struct rule_filter *f,
                                              const char *tool, const struct path_names *n);
 
-/* reach.c: the rule of that list which a recursive read below n, by a->leaf, can really reach, or NULL. */
+/* reach.c: the rule of that list which a recursive read or write below n, by a->leaf, can really reach, or NULL. */
 const struct perm_rule *tree_reaches(const struct chain *c, const struct access *a,
                                      const struct rule_filter *f, const char *tool,
                                      const struct path_names *n);
 
 /* access.c */
 void judge_access(struct chain *c, const struct access *a);
+/* What rules say of it; false: it is denied. */
+bool access_rules(struct chain *c, const struct access *a, const struct path_names *n);
+/* operands.c */
 /* The operands of a program whose effects are not known: yare's own files, and trees that hold what a deny rule names. */
 void judge_operands(struct chain *c, const struct perm_leaf *l);
 
@@ -165,8 +173,8 @@ bool repo_config_runs_at(const char *root, int depth); /* depth: of repositories
 /* repo_modules.c: the same of the repositories that the index of `git` lists below root. */
 bool repo_modules_run(const char *root, const char *git, int depth);
 bool repo_is_own(const struct chain *c, const char *dir);
-/* Where a git command really works (-C): cleaned, NULL: unknown or another repository by option. Yours. */
-char *repo_git_dir(const struct perm_leaf *leaf);
+/* A git command works in the project's own repository, in whichever of its folders it runs (-C counted). */
+bool repo_git_is_own(const struct chain *c, const struct perm_leaf *leaf);
 bool leaf_is(const struct perm_leaf *leaf, const char *program); /* by base name */
 
 /* cover.c */

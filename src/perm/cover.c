@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "perm/chain_ctx.h"
 
 /* Programs that run or remove what their operands name, never let through by a rule that only begins with their name. */
@@ -113,10 +114,9 @@ repository_gap(const struct chain *c, const struct perm_leaf *l)
 {
     if (!leaf_is(l, "git"))
         return NULL;
-    char *dir = repo_git_dir(l);
-    bool own = dir && repo_is_own(c, dir);
-    free(dir);
-    return own ? NULL : "it works in another repository, whose settings can run programs";
+    return repo_git_is_own(c, l)
+               ? NULL
+               : "it works in another repository, whose settings can run programs";
 }
 
 /* Why a rule with a wildcard does not reach this leaf, or NULL. */
@@ -132,20 +132,41 @@ prefix_gap(const struct chain *c, size_t i, const struct perm_rule *r)
     return why ? why : repository_gap(c, l);
 }
 
+/* A folder that neither is there nor is made by the call: a cd into it failed, and the shell stayed where the others say. */
+static bool
+may_be_there(const struct chain *c, const char *dir)
+{
+    bool there = fs_exists(dir);
+    for (size_t i = 0; i < c->sh.n_leaves && !there; i++)
+        for (size_t k = 0; k < c->sh.leaves[i].n_effects && !there; k++) {
+            const struct perm_effect *e = &c->sh.leaves[i].effects[k];
+            there = e->kind == EFFECT_WRITE &&
+                    (!e->path || e->glob || path_inside(dir, e->path, c->fold) ||
+                     path_inside(e->path, dir, c->fold));
+        }
+    return there;
+}
+
 /* A rule for a program whose effects are its own was written for this project: elsewhere it would build, test or run what
  * another folder holds. */
 static const char *
 place_gap(const struct chain *c, const struct perm_leaf *l, enum match_how how)
 {
-    struct path_names n;
     if (how == MATCH_BLANKET || !l->effects_unknown || l->n_argv == 0)
         return NULL;
-    if (!l->cwd)
+    if (!l->n_cwds)
         return "the folder it runs in cannot be known";
-    path_names_init(&n, c->cwd, l->cwd, c->fold);
-    bool inside = path_in_roots(c, &n, false) || strcmp(l->cwd, c->cwd) == 0;
-    path_names_release(&n);
-    return inside ? NULL : "it runs in a folder outside the project";
+    for (size_t i = 0; i < l->n_cwds; i++) {
+        struct path_names n;
+        if (i > 0 && !may_be_there(c, l->cwds[i]))
+            continue;
+        path_names_init(&n, c->cwd, l->cwds[i], c->fold);
+        bool inside = path_in_roots(c, &n, false) || strcmp(l->cwds[i], c->cwd) == 0;
+        path_names_release(&n);
+        if (!inside)
+            return "it may run in a folder outside the project";
+    }
+    return NULL;
 }
 
 /* The strongest rule that really covers leaf i. */
@@ -202,10 +223,7 @@ runs_free(const struct chain *c, const struct perm_leaf *l)
         return true;
     if (l->cls != CLASS_GIT_READ || !c->trusted)
         return false;
-    char *dir = repo_git_dir(l);
-    bool own = dir && repo_is_own(c, dir) && !repo_config_runs(c->root);
-    free(dir);
-    return own;
+    return repo_git_is_own(c, l) && !repo_config_runs(c->root);
 }
 
 /* An Edit rule speaks for this write, under each of its names, and nothing about the place is odd. */

@@ -182,14 +182,15 @@ up_after_glob(struct str p)
     return false;
 }
 
+/* Takes kind and flags from e. */
 static void
-add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w, bool redirect)
+add(struct sh *sh, size_t leaf, struct perm_effect e, const struct word *w)
 {
-    if (w->below.len && !redirect) {
-        effect_below(sh, leaf, kind, w);
+    if (w->below.len && !e.redirect) {
+        effect_below(sh, leaf, e.kind, w);
         return;
     }
-    struct perm_effect e = {.kind = kind, .redirect = redirect, .glob = w->w.glob};
+    e.glob = w->w.glob;
     e.shown = arena_dup(sh->a, w->src.ptr, w->src.len);
     struct str t = w->w.text;
     if (!w->w.known || (w->w.glob && up_after_glob(t))) {
@@ -197,7 +198,7 @@ add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w
             push(sh, leaf, &e);
         return;
     }
-    if (redirect && (str_starts(t, "/dev/tcp/") || str_starts(t, "/dev/udp/"))) {
+    if (e.redirect && (str_starts(t, "/dev/tcp/") || str_starts(t, "/dev/udp/"))) {
         struct str host = str_sub(t, 9, t.len - 9);
         size_t slash = str_find(host, '/', 0);
         e.kind = EFFECT_NET;
@@ -223,20 +224,40 @@ add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w
 void
 effect_add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w)
 {
-    add(sh, leaf, kind, w, false);
+    add(sh, leaf, (struct perm_effect){.kind = kind}, w);
+}
+
+void
+effect_itself(struct sh *sh, size_t leaf, const struct word *w)
+{
+    struct str t = w->w.text;
+    bool follows = str_ends(t, "/") || str_ends(t, "/.") || str_ends(t, "..") || str_is(t, ".");
+    add(sh, leaf, (struct perm_effect){.kind = EFFECT_READ, .itself = w->w.known && !follows}, w);
+}
+
+void
+effect_write_below(struct sh *sh, size_t leaf, const struct word *w)
+{
+    add(sh, leaf, (struct perm_effect){.kind = EFFECT_WRITE, .below = true}, w);
+}
+
+void
+effect_span(struct sh *sh, size_t leaf, const struct word *w, enum perm_span span)
+{
+    add(sh, leaf, (struct perm_effect){.kind = EFFECT_READ_TREE, .span = span}, w);
 }
 
 void
 effect_redirect(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w)
 {
-    add(sh, leaf, kind, w, true);
+    add(sh, leaf, (struct perm_effect){.kind = kind, .redirect = true}, w);
 }
 
 void
 effect_text(struct sh *sh, size_t leaf, enum perm_effect_kind kind, struct str path)
 {
     struct word w = word_literal(sh, path);
-    add(sh, leaf, kind, &w, false);
+    add(sh, leaf, (struct perm_effect){.kind = kind}, &w);
 }
 
 void
@@ -275,6 +296,21 @@ path_exists(struct sh *sh, const struct word *w)
 {
     struct stat st;
     return w->w.text.len > 0 && stat_word(sh, w, &st);
+}
+
+bool
+path_is_link(struct sh *sh, const struct word *w)
+{
+    struct stat st;
+    const struct cwdset *c = &sh->st.cwd;
+    if (!w->w.known || w->w.glob || !w->w.text.len || str_ends(w->w.text, "/") || c->unknown)
+        return false;
+    for (size_t i = 0; i < c->n; i++) {
+        const char *p = path_clean(sh->a, c->dir[i], w->w.text);
+        if (!p || lstat(p, &st) != 0 || !S_ISLNK(st.st_mode))
+            return false;
+    }
+    return c->n > 0;
 }
 
 bool

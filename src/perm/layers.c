@@ -258,8 +258,12 @@ layer_paths(struct chain *c)
                                .leaf = l,
                                .cwd = l->cwd,
                                .cd = cd && !e->redirect,
+                               .itself = e->itself,
+                               .below = e->below,
+                               .span = e->span,
                                .by_name = e->kind == EFFECT_DELETE_TREE && find_by_name(l)};
-            if (!chain_seen(c, xasprintf("%zu %d%d%d%d %s", i, (int)e->kind, e->glob, e->redirect,
+            if (!chain_seen(c, xasprintf("%zu %d%d%d%d%d%d%d %s", i, (int)e->kind, e->glob,
+                                         e->redirect, e->itself, e->below, (int)e->span,
                                          e->path != NULL,
                                          e->path    ? e->path
                                          : e->shown ? e->shown

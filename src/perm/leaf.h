@@ -29,12 +29,20 @@ enum perm_effect_kind {
     EFFECT_EXEC, /* runs the file at path */
     EFFECT_NET,  /* path is the host or NULL */
 };
+enum perm_span {
+    SPAN_DISK,    /* the files there */
+    SPAN_TRACKED, /* what git's index lists there, in any revision */
+    SPAN_UNSEEN,  /* files that need not lie there now: anything may be among them */
+};
 struct perm_effect {
     enum perm_effect_kind kind;
     const char *path;  /* absolute, cleaned by text (not symlink-resolved); NULL: unknown */
     const char *shown; /* as it was written */
     bool redirect;     /* by a redirection, not an argument */
     bool glob;         /* path is a pattern: judge what it matches now and its fixed folder */
+    bool itself;       /* of a link the link is read, not what it leads to */
+    bool below; /* of a write: whatever lies below path is changed too, links are passed by */
+    enum perm_span span; /* of a recursive read: what lies below path */
 };
 
 struct perm_assign {
@@ -74,6 +82,9 @@ struct perm_leaf {
     size_t n_assigns;
     const struct perm_effect *effects;
     size_t n_effects;
+    const struct perm_word
+        *hidden; /* words that may hold commands which are no leaf of their own */
+    size_t n_hidden;
     bool effects_unknown;    /* there may be more effects than listed */
     const char *unknown_why; /* why something is unknown, or NULL */
     enum perm_leaf_role role;
@@ -82,8 +93,6 @@ struct perm_leaf {
     bool raises_power; /* sudo, doas, docker, ssh, ...: a finding of its own */
     size_t wrapper;    /* index of the leaf that wraps this one, or SIZE_MAX */
     enum perm_class cls;
-    const struct perm_word *hidden; /* words that may hold commands which are no leaf of their own */
-    size_t n_hidden;
     bool bad_env; /* an assignment outside the known-safe names or of unknown value (layer L4) */
     const char *bad_env_name;
     struct str source; /* the bytes it was parsed from */

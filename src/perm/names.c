@@ -4,9 +4,11 @@
  * among them lead, the inner command is judged as one that reads those folders.
  */
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/repo.h"
 #include "perm/programs.h"
 
 enum { ENTRIES_MAX = 6000, LINKS_MAX = 200, DEPTH_MAX = 24, ROOTS_MAX = 16 };
@@ -62,6 +64,43 @@ look_below(struct look *k, const char *path, int depth)
     closedir(d);
 }
 
+struct listed {
+    struct look *k;
+    const char *top, *dir;
+};
+
+static bool
+look_at_listed(void *arg, struct str name)
+{
+    struct listed *t = arg;
+    struct look *k = t->k;
+    struct stat st;
+    const char *path = arena_printf(k->sh->a, "%s/%.*s", strcmp(t->top, "/") == 0 ? "" : t->top,
+                                    (int)name.len, name.ptr);
+    size_t n = strlen(t->dir);
+    k->lost = k->lost || ++k->entries > ENTRIES_MAX || str_ends(name, "/");
+    if (k->lost || strncmp(path, t->dir, n) != 0 || path[n] != '/')
+        return !k->lost;
+    k->odd = k->odd || name_is_odd(path + n + 1);
+    for (const char *p = path + n; *p; p++)
+        k->odd = k->odd || (unsigned char)*p >= 0x80; /* git prints these in quotes */
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && k->leaf != SIZE_MAX)
+        effect_text(k->sh, k->leaf, EFFECT_READ, str_from(path));
+    return true;
+}
+
+/* What git ls-files names below dir: the names of its index. */
+static void
+look_at_index(struct look *k, const char *dir)
+{
+    bool found = false;
+    char *top = repo_find_top(dir);
+    struct listed t = {.k = k, .top = top, .dir = dir};
+    if (!top || (!repo_each_tracked(top, look_at_listed, &t, &found) && found))
+        k->lost = true;
+    free(top);
+}
+
 /* An earlier part of the command line may put something there first. */
 static bool
 changed_before(const struct sh *sh, size_t to)
@@ -88,8 +127,11 @@ effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struc
     const char *path = k.lost ? NULL : path_clean(sh->a, c->dir[0], w->below);
     bool reads = kind == EFFECT_READ || kind == EFFECT_READ_TREE;
     if (reads && path && !changed_before(sh, leaf)) {
-        effect_add(sh, leaf, EFFECT_READ_TREE, &dir);
-        look_below(&k, path, 0);
+        effect_span(sh, leaf, &dir, w->tracked ? SPAN_TRACKED : SPAN_DISK);
+        if (w->tracked)
+            look_at_index(&k, path);
+        else
+            look_below(&k, path, 0);
     } else {
         k.lost = true;
     }
@@ -129,6 +171,14 @@ word_below(struct sh *sh, struct str src, struct str folder, bool many)
     struct word w = word_unknown(src, many);
     w.below = arena_str(sh->a, folder);
     w.prefix = w.below;
+    return w;
+}
+
+struct word
+names_word(struct sh *sh, struct str src, const struct names *n, size_t i, bool many)
+{
+    struct word w = word_below(sh, src, n->below[i], many);
+    w.tracked = n->tracked;
     return w;
 }
 
@@ -221,6 +271,30 @@ names_of_list(struct sh *sh, const struct command *c, struct names *ret)
     return only_seen(&o, "1aArtSXU") && o.n_operands == 0;
 }
 
+/* "git ls-files [-z] [PATHSPEC...]": names of the index below its folder. */
+static bool
+names_of_index(struct sh *sh, const struct command *c, struct names *ret)
+{
+    static const struct optspec spec = {.shorts = "cz", .longs = "cached/c", .exact = true};
+    struct options o;
+    if (c->n < 2 || !c->argv[1].w.known || !str_is(c->argv[1].w.text, "ls-files"))
+        return false;
+    options_parse(sh, SIZE_MAX, c, 2, &spec, &o);
+    *ret = (struct names){.below = arena_alloc(sh->a, sizeof *ret->below),
+                          .n = 1,
+                          .nul = o.seen['z'],
+                          .tracked = true,
+                          .bare = true};
+    ret->below[0] = STR(".");
+    for (size_t i = 0; i < o.n_operands; i++) {
+        const struct word *w = &c->argv[o.operands[i]];
+        if (!w->w.known || w->w.glob || !w->w.text.len || strchr("/:", w->w.text.ptr[0]) ||
+            str_contains(w->w.text, STR("..")))
+            return false;
+    }
+    return only_seen(&o, "cz");
+}
+
 /* Lets some lines of its input through as they are; no operand names a file. *ret_nul: its lines end with NUL bytes. */
 static bool
 passes_lines(struct sh *sh, const struct command *c, bool *ret_nul)
@@ -270,8 +344,8 @@ plain_stage(const struct perm_leaf *l)
         if (l->effects[i].redirect)
             return false;
     return l->n_argv && l->name_known && l->argv_known && l->role == LEAF_RUN &&
-           l->wrapper == SIZE_MAX && l->cls == CLASS_READER && !l->effects_unknown && !l->bad_env &&
-           !l->n_assigns;
+           l->wrapper == SIZE_MAX && (l->cls == CLASS_READER || l->cls == CLASS_GIT_READ) &&
+           !l->effects_unknown && !l->bad_env && !l->n_assigns;
 }
 
 /* 1: prints names, 0: something else, -1: lets through what another prints. */
@@ -284,6 +358,8 @@ stage_names(struct sh *sh, const struct perm_leaf *l, struct names *ret, bool *r
     bool grep = str_is(name, "grep") || str_is(name, "egrep") || str_is(name, "fgrep");
     if (str_is(name, "find"))
         return names_of_find(sh, &in, true, ret);
+    if (str_is(name, "git"))
+        return names_of_index(sh, &in, ret);
     if (str_is(name, "ls"))
         return names_of_list(sh, &in, ret);
     if ((rg || grep) && names_of_search(sh, &in, rg, ret))
@@ -324,7 +400,9 @@ names_are_plain(struct sh *sh, const struct names *n)
         struct str s = n->below[i], part;
         while (str_split(&s, '/', &part))
             k.odd = k.odd || name_is_odd(arena_dup(sh->a, part.ptr, part.len));
-        if (path)
+        if (path && n->tracked)
+            look_at_index(&k, path);
+        else if (path)
             look_below(&k, path, 0);
         k.lost = k.lost || !path;
     }

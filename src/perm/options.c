@@ -296,7 +296,7 @@ unknown_option(struct reader *r, const struct word *w)
 static void
 end_options(struct reader *r, bool *ended)
 {
-    *ended = true;
+    *ended = r->o->ended = true;
     r->o->n_before_end = r->o->n_operands;
 }
 

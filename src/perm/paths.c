@@ -143,6 +143,25 @@ path_names_init(struct path_names *n, const char *base, const char *path, bool f
 }
 
 void
+path_names_init_itself(struct path_names *n, const char *base, const char *path, bool fold)
+{
+    char *named = fs_normalize(base, path), *slash = strrchr(named, '/');
+    if (!slash || !slash[1]) {
+        free(named);
+        path_names_init(n, base, path, fold);
+        return;
+    }
+    struct path_names folder;
+    *slash = '\0';
+    path_names_init(&folder, base, slash == named ? "/" : named, fold);
+    *n = (struct path_names){.lost = folder.lost};
+    for (size_t i = 0; i < folder.n; i++)
+        add_name(n, fs_join(folder.v[i], slash + 1));
+    path_names_release(&folder);
+    free(named);
+}
+
+void
 path_names_release(struct path_names *n)
 {
     for (size_t i = 0; i < n->n; i++)

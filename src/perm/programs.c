@@ -162,6 +162,8 @@ program_run(struct sh *sh, size_t leaf, const struct command *c)
         by_row(sh, leaf, c, p);
     else
         no_row(sh, leaf, c, name);
+    if (leaf_at(sh, leaf)->cls == CLASS_UNKNOWN)
+        follow_guess(sh, leaf, c, name);
     if (!trusted)
         effect_add(sh, leaf, EFFECT_EXEC, &c->argv[0]);
     if (!trusted && leaf_at(sh, leaf)->cls != CLASS_DANGER) {

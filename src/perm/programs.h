@@ -70,6 +70,7 @@ void ops_echo(struct judged *j);
 void ops_read(struct judged *j);
 void ops_tree(struct judged *j);
 void ops_list(struct judged *j);
+void ops_stat(struct judged *j);
 void ops_grep(struct judged *j);
 void ops_rg(struct judged *j);
 void ops_jq(struct judged *j);
@@ -113,8 +114,18 @@ void ops_ln(struct judged *j);
 void ops_chmod(struct judged *j);
 void ops_dd(struct judged *j);
 
-/* follow.c: reads what the links below a folder lead to. */
-void follow_links(struct judged *j, const struct word *w);
+/* follow.c: an access for each link below a folder (or below what a pattern stands for). False: not all of them are known, which
+ * the leaf was told. */
+enum follow_how {
+    FOLLOW_READ,       /* the whole tree is read, through links */
+    FOLLOW_READ_NAMES, /* what the links in the folder itself lead to is told of */
+    FOLLOW_WRITE,      /* the whole tree is changed, through links */
+};
+bool follow_links(struct sh *sh, size_t leaf, const struct word *w, enum follow_how how);
+/* The same of the operands from `first` on, or of the folder it runs in. */
+void judged_follow(struct judged *j, size_t first, enum follow_how how);
+/* Of a packer that is not judged by its row: what its options make it follow. */
+void follow_guess(struct sh *sh, size_t leaf, const struct command *c, struct str name);
 /* programs_version.c: "node --version" and the like; true: it was one and is judged. */
 bool version_run(struct sh *sh, size_t leaf, const struct command *c);
 /* No file up the folders from where it runs lets the project choose what a toolchain's name stands for. */

@@ -49,8 +49,8 @@ ops_write(struct judged *j)
 }
 
 /* dir/base of src, for a target that is a folder. */
-static void
-write_below(struct judged *j, const struct word *dir, const struct word *src)
+static struct word
+below_word(struct judged *j, const struct word *dir, const struct word *src)
 {
     struct sh *sh = j->sh;
     struct str s = src->w.text;
@@ -68,7 +68,14 @@ write_below(struct judged *j, const struct word *dir, const struct word *src)
     w.w.glob = w.w.glob || str_is(base, "*");
     w.w.text = str_from(arena_printf(sh->a, "%.*s/%.*s", (int)dir->w.text.len, dir->w.text.ptr,
                                      (int)base.len, base.ptr));
-    effect_add(sh, j->leaf, EFFECT_WRITE, &w);
+    return w;
+}
+
+static void
+write_below(struct judged *j, const struct word *dir, const struct word *src)
+{
+    struct word w = below_word(j, dir, src);
+    effect_add(j->sh, j->leaf, EFFECT_WRITE, &w);
 }
 
 /* "dir/." copies all that dir holds, ".*" all hidden names: .git and .yare may be among them. */
@@ -94,6 +101,21 @@ source(struct judged *j, const struct word *w, bool move, bool tree)
     effect_add(sh, j->leaf, (tree || move) && dir ? EFFECT_READ_TREE : EFFECT_READ, w);
     if (move)
         effect_add(sh, j->leaf, dir ? EFFECT_DELETE_TREE : EFFECT_DELETE, w);
+}
+
+/* Links in a folder that is copied with -L, and those that lie where the copies go: what is there is written through them. */
+static void
+tree_links(struct judged *j, const struct word *from, const struct word *to, bool below)
+{
+    bool ok = true;
+    if (j->o.seen['L'])
+        ok = follow_links(j->sh, j->leaf, from, FOLLOW_READ);
+    struct word place = below ? below_word(j, to, from) : *to;
+    if (place.w.glob && !to->w.glob)
+        place = *to; /* any name */
+    ok = follow_links(j->sh, j->leaf, &place, FOLLOW_WRITE) && ok;
+    if (!ok)
+        j->cls = CLASS_UNKNOWN;
 }
 
 /* cp, mv, install: sources and a target, which may be a folder. */
@@ -125,6 +147,8 @@ ops_cp(struct judged *j)
         source(j, w, move, tree);
         if (below && !j->o.seen['T'])
             write_below(j, to, w);
+        if (tree)
+            tree_links(j, w, to, below && !j->o.seen['T']);
         if (tree && (j->o.seen['T'] || hidden_names(w)))
             judged_unknown(j, "the names it writes are not known");
     }
@@ -176,7 +200,13 @@ ops_chmod(struct judged *j)
     bool reference = false;
     for (size_t i = 1; i < j->c->n; i++)
         reference = reference || str_starts(j->c->argv[i].w.text, "--ref");
-    each(j, reference ? 0 : 1, EFFECT_WRITE);
+    size_t first = reference ? 0 : 1;
+    if (!j->o.seen['R'])
+        each(j, first, EFFECT_WRITE);
+    for (size_t i = first; j->o.seen['R'] && i < j->o.n_operands; i++)
+        effect_write_below(j->sh, j->leaf, judged_operand(j, i));
+    if (j->o.seen['R'] && j->o.seen['L'])
+        judged_follow(j, first, FOLLOW_WRITE);
 }
 
 void

@@ -179,15 +179,23 @@ one_predicate(struct sh *sh, size_t leaf, const struct command *c, size_t i, str
     return i + p->args;
 }
 
+/* "-O3": how hard it thinks. */
+static bool
+is_debug_option(struct str s)
+{
+    return s.len == 3 && str_starts(s, "-O") && s.ptr[2] >= '0' && s.ptr[2] <= '3';
+}
+
 void
 judge_find(struct sh *sh, size_t leaf, const struct command *c)
 {
     struct finding_run r = {.cls = CLASS_READER};
     size_t i = 1, paths, inner = sh->ret->n_leaves;
+    bool follows = false;
     while (i < c->n && c->argv[i].w.known &&
            (str_is(c->argv[i].w.text, "-H") || str_is(c->argv[i].w.text, "-L") ||
-            str_is(c->argv[i].w.text, "-P")))
-        i++;
+            str_is(c->argv[i].w.text, "-P") || is_debug_option(c->argv[i].w.text)))
+        follows = str_is(c->argv[i++].w.text, "-L") || follows;
     size_t first = i;
     for (; i < c->n; i++) {
         const struct word *w = &c->argv[i];
@@ -201,8 +209,10 @@ judge_find(struct sh *sh, size_t leaf, const struct command *c)
         effect_add(sh, leaf, EFFECT_READ_TREE, w);
     }
     paths = i;
-    for (; i < c->n && sh_spend(sh, 2); i++)
+    for (; i < c->n && sh_spend(sh, 2); i++) {
+        follows = follows || str_is(c->argv[i].w.text, "-follow");
         i = one_predicate(sh, leaf, c, i, &r);
+    }
     struct word here = word_literal(sh, STR("."));
     if (paths == first)
         effect_add(sh, leaf, EFFECT_READ_TREE, &here);
@@ -210,6 +220,9 @@ judge_find(struct sh *sh, size_t leaf, const struct command *c)
         effect_add(sh, leaf, EFFECT_DELETE_TREE, &c->argv[k]);
     if (r.deletes && paths == first)
         effect_add(sh, leaf, EFFECT_DELETE_TREE, &here);
+    for (size_t k = first; follows && k < (paths == first ? first + 1 : paths); k++)
+        if (!follow_links(sh, leaf, paths == first ? &here : &c->argv[k], FOLLOW_READ))
+            r.cls = CLASS_UNKNOWN;
     leaf_at(sh, leaf)->cls = r.cls;
     if (r.cls != CLASS_READER)
         leaf_is_opaque(sh, leaf, inner);

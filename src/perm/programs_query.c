@@ -125,6 +125,8 @@ ops_fd(struct judged *j)
     if (j->o.n_operands < 2)
         effect_add(j->sh, j->leaf, EFFECT_READ, &here);
     read_all(j, 1);
+    if (j->o.seen['L'])
+        judged_follow(j, 1, FOLLOW_READ);
 }
 
 /* ps: "aux" and "-ef". A BSD 'e' prints other programs' environment, and "-auxe" is read as that where there is no user "xe". */

@@ -9,15 +9,17 @@ is_dash(const struct word *w)
     return w->w.known && str_is(w->w.text, "-");
 }
 
-/* All operands, or the folder it runs in, with the links below. */
-static void
-follow_from(struct judged *j, size_t first)
+void
+judged_follow(struct judged *j, size_t first, enum follow_how how)
 {
     struct word here = word_literal(j->sh, STR("."));
+    bool all = true;
     if (j->o.n_operands <= first)
-        follow_links(j, &here);
+        all = follow_links(j->sh, j->leaf, &here, how);
     for (size_t i = first; i < j->o.n_operands; i++)
-        follow_links(j, judged_operand(j, i));
+        all = follow_links(j->sh, j->leaf, judged_operand(j, i), how) && all;
+    if (!all)
+        j->cls = CLASS_UNKNOWN;
 }
 
 static void
@@ -108,15 +110,52 @@ ops_tree(struct judged *j)
     if (j->o.n_operands == 0)
         read_here(j, EFFECT_READ_TREE);
     read_from(j, 0, EFFECT_READ_TREE);
+    /* "tree -l" and "du -L" go through links. */
+    if (j->o.seen[str_is(str_from(j->p->name), "tree") ? 'l' : 'L'])
+        judged_follow(j, 0, FOLLOW_READ);
+}
+
+/* Links among the operands of ls are shown as links: with -d, and in a long listing that no later option turns into another. */
+static bool
+shows_links(const struct judged *j)
+{
+    static const char others[] = "CxmfHLP";
+    bool is_long = j->o.seen['l'] || j->o.seen['g'] || j->o.seen['n'] || j->o.seen['o'];
+    if (j->o.unknown || j->o.seen['H'] || j->o.seen['L'])
+        return false;
+    for (size_t i = 0; others[i]; i++)
+        is_long = is_long && !j->o.seen[(unsigned char)others[i]];
+    return j->o.seen['d'] || is_long || (j->o.seen['F'] && !j->o.seen['p'] && !j->o.long_seen);
 }
 
 void
 ops_list(struct judged *j)
 {
-    enum perm_effect_kind kind = j->o.seen['R'] ? EFFECT_READ_TREE : EFFECT_READ;
+    bool ls = str_is(str_from(j->p->name), "ls"), links = ls && shows_links(j);
+    bool tree = j->o.seen['R'] || (!ls && j->o.seen['T']);
+    enum perm_effect_kind kind = tree ? EFFECT_READ_TREE : EFFECT_READ;
     if (j->o.n_operands == 0)
         read_here(j, kind);
-    read_from(j, 0, kind);
+    if (!links)
+        read_from(j, 0, kind);
+    for (size_t i = 0; links && i < j->o.n_operands; i++)
+        if (path_is_link(j->sh, judged_operand(j, i)))
+            effect_itself(j->sh, j->leaf, judged_operand(j, i));
+        else
+            effect_add(j->sh, j->leaf, kind, judged_operand(j, i));
+    if (ls && j->o.seen['L'])
+        judged_follow(j, 0, j->o.seen['R'] ? FOLLOW_READ : FOLLOW_READ_NAMES);
+}
+
+/* stat tells of a link itself unless -L is given. */
+void
+ops_stat(struct judged *j)
+{
+    for (size_t i = 0; i < j->o.n_operands; i++)
+        if (j->o.seen['L'] || j->o.seen['f'] || j->o.unknown)
+            effect_add(j->sh, j->leaf, EFFECT_READ, judged_operand(j, i));
+        else
+            effect_itself(j->sh, j->leaf, judged_operand(j, i));
 }
 
 void
@@ -131,7 +170,7 @@ ops_grep(struct judged *j)
         read_here(j, kind);
     read_from(j, first, kind);
     if (j->o.seen['R'])
-        follow_from(j, first);
+        judged_follow(j, first, FOLLOW_READ);
     /* "grep -r x $f": the value may bring an option or several files; none of grep's options writes. */
 }
 
@@ -143,7 +182,7 @@ ops_rg(struct judged *j)
         read_here(j, EFFECT_READ_TREE);
     read_from(j, first, EFFECT_READ_TREE);
     if (j->o.seen['L'])
-        follow_from(j, first);
+        judged_follow(j, first, FOLLOW_READ);
 }
 
 static bool
@@ -191,9 +230,13 @@ ops_jq(struct judged *j)
 void
 ops_diff(struct judged *j)
 {
-    read_from(j, 0, j->o.seen['r'] ? EFFECT_READ_TREE : EFFECT_READ);
-    if (j->o.seen['r'] && !j->o.seen['1'])
-        follow_from(j, 0);
+    /* Without -r folders are compared too, file by file and no deeper. */
+    bool tree = j->o.seen['r'];
+    for (size_t i = 0; i < j->o.n_operands; i++)
+        tree = tree || judged_operand(j, i)->w.glob || path_is_dir(j->sh, judged_operand(j, i));
+    read_from(j, 0, tree ? EFFECT_READ_TREE : EFFECT_READ);
+    if (tree && !j->o.seen['1'])
+        judged_follow(j, 0, FOLLOW_READ);
 }
 
 /* The second operand is written. */
@@ -232,6 +275,16 @@ ops_xxd(struct judged *j)
             judged_unknown(j, "an option of xxd is not understood");
 }
 
+/* "$f" alone, the value of a loop over a pattern: one word, the name of some file. */
+static bool
+quoted_value(const struct word *w)
+{
+    struct str s = w->src;
+    size_t from = str_starts(s, "\"${") ? 3 : 2, to = from == 3 ? 2 : 1;
+    bool quoted = str_starts(s, "\"$") && str_ends(s, from == 3 ? "}\"" : "\"");
+    return quoted && s.len > from + to && is_name(str_sub(s, from, s.len - from - to));
+}
+
 /* test and [: -v and -R take a name and evaluate its subscript. */
 void
 ops_test(struct judged *j)
@@ -239,7 +292,8 @@ ops_test(struct judged *j)
     const struct command *c = j->c;
     for (size_t i = 1; i < c->n; i++) {
         const struct word *w = &c->argv[i];
-        if (w->split || w->w.glob)
+        bool known = w->w.known && !w->w.glob;
+        if (w->split || (w->w.glob && !quoted_value(w)))
             judged_unknown(j, "an unquoted value may become an operator");
         /* With three operands and an operator in the middle the value is data. */
         size_t n = c->n - 1 - (str_is(c->argv[0].w.text, "[") ? 1 : 0);
@@ -249,7 +303,7 @@ ops_test(struct judged *j)
                          c->argv[i - 1].w.text.ptr[0] == '-' &&
                          strchr("abcdefghknoprstuwxzGLNOS", c->argv[i - 1].w.text.ptr[1]) && n <= 3;
         bool after_not = n == 3 && i == 3 && c->argv[1].w.known && str_is(c->argv[1].w.text, "!");
-        if (!w->w.known && !w->numeric && !middle && !behind_op && n != 1 && !after_not)
+        if (!known && !w->numeric && !middle && !behind_op && n != 1 && !after_not)
             judged_unknown(j, "a value may become an operator");
         bool name_op = w->w.known && (str_is(w->w.text, "-v") || str_is(w->w.text, "-R"));
         if (name_op && i + 1 < c->n && !(c->argv[i + 1].w.known && is_name(c->argv[i + 1].w.text)))

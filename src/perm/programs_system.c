@@ -7,19 +7,19 @@ static const struct program rows[] = {
      ops_list,
      {.shorts = "aAbBcCdfFgGhHiI:klLmnNopqQrRsStT:uUvw:xXZ1",
       .longs = "all almost-all author escape block-size= ignore-backups color=? directory dired "
-               "classify=? file-type format= full-time group-directories-first no-group "
-               "human-readable si dereference-command-line "
-               "dereference-command-line-symlink-to-dir hide= hyperlink=? indicator-style= inode "
-               "ignore= kibibytes dereference numeric-uid-gid literal hide-control-chars "
+               "classify=? file-type format/C=: full-time group-directories-first no-group "
+               "human-readable si dereference-command-line/H "
+               "dereference-command-line-symlink-to-dir/H hide= hyperlink=? indicator-style= inode "
+               "ignore= kibibytes dereference/L numeric-uid-gid literal hide-control-chars "
                "show-control-chars quote-name quoting-style= reverse recursive/R size sort= time= "
                "time-style= tabsize= width= context zero" HELP,
       .safe_all = true},
      true},
     {"stat",
      CLASS_READER,
-     ops_read,
+     ops_stat,
      {.shorts = "LfZc:t",
-      .longs = "dereference file-system cached= format= printf= terse" HELP,
+      .longs = "dereference/L file-system/L cached= format= printf= terse" HELP,
       .safe_all = true},
      true},
     {"file",
@@ -42,7 +42,7 @@ static const struct program rows[] = {
      ops_tree,
      {.shorts = "0aB:bcDd:HhklLmPSst:xX<",
       .longs = "null all apparent-size block-size= bytes total dereference-args max-depth= "
-               "human-readable inodes dereference no-dereference separate-dirs si summarize "
+               "human-readable inodes dereference/L no-dereference separate-dirs si summarize "
                "threshold= time=? time-style= exclude-from=< exclude= one-file-system "
                "files0-from=@" HELP},
      false},
@@ -147,12 +147,12 @@ static const struct program rows[] = {
     {"fd",
      CLASS_READER,
      ops_fd,
-     {.shorts = "HIsiFapgt:e:S:d:E:o:0q1uj:c:L!x+X+l!",
+     {.shorts = "HIsiFapgt:e:S:d:E:o:0q1uj:c:Lx+X+l!",
       .longs =
           "hidden no-hidden no-ignore ignore no-ignore-vcs unrestricted case-sensitive ignore-case "
           "glob regex fixed-strings absolute-path relative-path full-path type= extension= size= "
           "max-depth= min-depth= exact-depth= exclude= changed-within= changed-before= owner= "
-          "print0 max-results= quiet color= threads= prune and= strip-cwd-prefix=? follow! exec=+ "
+          "print0 max-results= quiet color= threads= prune and= strip-cwd-prefix=? follow/L exec=+ "
           "exec-batch=+ base-directory=+ search-path=+ list-details! one-file-system" HELP,
       .exact = true},
      false},

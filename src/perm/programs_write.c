@@ -16,7 +16,7 @@ static const struct program rows[] = {
      CLASS_EDITOR,
      ops_cp,
      {.shorts = "abdfHiLnPpRrt:Tuvx",
-      .longs = "archive/a backup=? force interactive dereference no-clobber no-dereference "
+      .longs = "archive/a backup=? force interactive dereference/L no-clobber no-dereference "
                "preserve=? no-preserve= recursive/r reflink=? remove-destination sparse= "
                "strip-trailing-slashes target-directory/t=: no-target-directory/T update=? "
                "verbose one-file-system" HELP},

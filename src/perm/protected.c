@@ -341,6 +341,16 @@ critical_project(const struct chain *c, const char *dir)
     return false;
 }
 
+/* A folder that the command may run in, or what that lies in. */
+static bool
+holds_working_folder(const struct chain *c, const struct access *a, const char *path)
+{
+    bool any = holds(c, path, c->cwd) || (a->cwd && holds(c, path, a->cwd));
+    for (size_t i = 0; a->leaf && i < a->leaf->n_cwds && !any; i++)
+        any = holds(c, path, a->leaf->cwds[i]);
+    return any;
+}
+
 const char *
 path_critical(const struct chain *c, const struct access *a, const char *path)
 {
@@ -348,8 +358,7 @@ path_critical(const struct chain *c, const struct access *a, const char *path)
     const char *what = critical_folder(c, content ? content : path);
     if (!what && !a->by_name && critical_project(c, content ? content : path))
         what = "the project";
-    if (!what && !content && !a->by_name &&
-        (holds(c, path, c->cwd) || (a->cwd && holds(c, path, a->cwd))))
+    if (!what && !content && !a->by_name && holds_working_folder(c, a, path))
         what = "the working folder";
     free(content);
     return what;

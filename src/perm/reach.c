@@ -1,7 +1,12 @@
 /*
  * What a recursive read can really reach. A rule for ".env" overlaps every folder; whether such a file lies in this one is looked at, so
- * that "grep -r x src" need not ask because of a file that is not there. Errs towards yes: past a number of entries, and where
+ * that "grep -r x ." need not ask because of a file that is not there. Errs towards yes: past a number of entries, and where
  * another part of the command may make files first, everything may be there.
+ *
+ * What git prints of its history (git log -p, git diff) is what it tracks. Its index is looked at for that, as names on the disk
+ * are: the objects of all revisions are too many to read before each call, so a file that was tracked once and is no longer
+ * there is not seen. Where there is no repository, and where an earlier part of the command may have changed the index, what
+ * lies there counts as well.
  */
 #include <dirent.h>
 #include <fnmatch.h>
@@ -10,9 +15,10 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "base/repo.h"
 #include "perm/chain_ctx.h"
 
-enum { ENTRIES_MAX = 3000, DEPTH_MAX = 32, RULES_LOOKED = 64, ONLY_MAX = 8 };
+enum { ENTRIES_MAX = 12000, DEPTH_MAX = 32, TRACKED_MAX = 100000, RULES_LOOKED = 64, ONLY_MAX = 8 };
 
 struct reach {
     const struct chain *c;
@@ -21,6 +27,7 @@ struct reach {
     const struct rule_filter *list;
     const struct perm_rule *rules[RULES_LOOKED]; /* those that overlap the tree at all */
     size_t n_rules;
+    bool skip_hidden;           /* names that begin with a dot are passed by */
     bool names_only;            /* what is read are names: only rules for whole folders matter */
     const char *only[ONLY_MAX]; /* patterns of the names of files that are read; none: all */
     char *owned[ONLY_MAX];
@@ -81,6 +88,31 @@ read_only_patterns(struct reach *r, const struct perm_leaf *l)
     }
 }
 
+/* rg passes hidden files by unless an option says otherwise; a pattern of -g that does not begin with '!' lets them in. */
+static bool
+passes_hidden_by(const struct chain *c, const struct perm_leaf *l)
+{
+    if (!leaf_is(l, "rg") || l->n_assigns || getenv("RIPGREP_CONFIG_PATH") ||
+        str_contains(c->command, STR("RIPGREP")))
+        return false;
+    for (size_t i = 1; i < l->n_argv; i++) {
+        size_t at = i;
+        struct str s = l->argv[i].text, g = pattern_of(l, &at, "--glob", "-g");
+        if (!g.ptr)
+            g = pattern_of(l, &at, "--iglob", NULL);
+        bool bundle = s.len > 1 && s.ptr[0] == '-' && s.ptr[1] != '-';
+        if (!l->argv[i].known || l->argv[i].glob || str_starts(s, "--hidden") ||
+            str_starts(s, "--unrestricted"))
+            return false;
+        if (g.ptr ? !str_starts(g, "!")
+                  : bundle && (memchr(s.ptr, 'u', s.len) || memchr(s.ptr, '.', s.len) ||
+                               memchr(s.ptr, 'g', s.len)))
+            return false;
+        i = at;
+    }
+    return true;
+}
+
 /* ---- the walk ---- */
 
 static bool
@@ -94,20 +126,22 @@ is_read(const struct reach *r, const char *name)
     return false;
 }
 
+static bool
+is_ascii(const char *s)
+{
+    while (*s && (unsigned char)*s < 0x80)
+        s++;
+    return !*s;
+}
+
 /* A plain last component can be told apart without the whole match. */
 static bool
 may_match(const struct perm_rule *rule, const char *name, bool fold)
 {
     const char *last = strrchr(rule->body, '/');
     last = last ? last + 1 : rule->body;
-    if (!*last || strpbrk(last, "*?[{\\"))
-        return true;
-    for (const char *p = name; *p; p++)
-        if ((unsigned char)*p >= 0x80)
-            return true; /* it may be another spelling */
-    for (const char *p = last; *p; p++)
-        if ((unsigned char)*p >= 0x80)
-            return true;
+    if (!*last || strpbrk(last, "*?[{\\") || !is_ascii(name) || !is_ascii(last))
+        return true; /* it may be another spelling */
     return fold ? strcasecmp(last, name) == 0 : strcmp(last, name) == 0;
 }
 
@@ -141,6 +175,8 @@ walk(struct reach *r, const char *dir, const char *rel, int depth)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         r->lost = ++r->entries > ENTRIES_MAX;
+        if (r->skip_hidden && e->d_name[0] == '.')
+            continue;
         char *at = fs_join(dir, e->d_name),
              *below = *rel ? fs_join(rel, e->d_name) : xstrdup(e->d_name);
         struct stat st;
@@ -154,6 +190,61 @@ walk(struct reach *r, const char *dir, const char *rel, int depth)
         free(below);
     }
     closedir(d);
+}
+
+/* ---- what git tracks ---- */
+
+struct tracked {
+    struct reach *r;
+    const char *top, *base; /* the repository, and the folder or file in it that the read is of */
+    size_t names;
+};
+
+/* The name, and each folder on the way to it. */
+static bool
+look_at_tracked(void *arg, struct str name)
+{
+    struct tracked *t = arg;
+    char *text = str_dup(name), *path = fs_join(t->top, text);
+    size_t n = strcmp(t->base, "/") == 0 ? 0 : strlen(t->base);
+    char *rel = path_inside(path, t->base, t->r->c->fold) && path[n] == '/' ? path + n + 1 : NULL;
+    t->r->lost = t->r->lost || ++t->names > TRACKED_MAX || str_ends(name, "/");
+    for (char *end = rel; end && !t->r->found;) {
+        char *slash = strchr(end, '/');
+        if (slash)
+            *slash = '\0';
+        look_at(t->r, rel, end);
+        if (slash)
+            *slash++ = '/';
+        end = slash;
+    }
+    free(path);
+    free(text);
+    return !t->r->found && !t->r->lost;
+}
+
+/* An earlier part of the call may have put names into the index. */
+static bool
+index_changes_before(const struct chain *c, const struct perm_leaf *own)
+{
+    for (size_t i = 0; c->has_sh && i < c->sh.n_leaves && &c->sh.leaves[i] != own; i++)
+        if (leaf_is(&c->sh.leaves[i], "git") && c->sh.leaves[i].effects_unknown)
+            return true;
+    return false;
+}
+
+/* False: what lies on the disk has to be looked at as well. */
+static bool
+walk_tracked(struct reach *r, const struct perm_leaf *own)
+{
+    bool found = false;
+    struct tracked t = {.r = r, .base = r->top->v[r->top->n - 1]};
+    char *top = repo_find_top(t.base);
+    t.top = top;
+    if (top && !repo_each_tracked(top, look_at_tracked, &t, &found) && found && !r->found)
+        r->lost = true;
+    free(top);
+    return top && !index_changes_before(r->c, own);
 }
 
 /* ---- the question ---- */
@@ -198,21 +289,6 @@ changes_before(const struct chain *c)
     return c->sh.incomplete || c->sh.unparsable;
 }
 
-/* The project itself is no folder of it: what a rule names is most likely to lie right there, if not now then soon. */
-static bool
-below_root(const struct chain *c, const struct path_names *n)
-{
-    for (size_t i = 0; i < n->n; i++) {
-        bool below = false;
-        for (size_t k = 0; k < c->n_roots && k < 2; k++)
-            below = below || (path_inside(n->v[i], c->roots[k], c->fold) &&
-                              strcmp(n->v[i], c->roots[k]) != 0);
-        if (!below)
-            return false;
-    }
-    return true;
-}
-
 /* A reader whose unknown words are only what find or a pipe names, all below folders that are among its effects. */
 static bool
 given_names(const struct chain *c, const struct perm_leaf *l)
@@ -228,6 +304,50 @@ given_names(const struct chain *c, const struct perm_leaf *l)
            (leaf_is(outer, "find") || leaf_is(outer, "xargs"));
 }
 
+/* The project itself, or a folder around it. */
+static bool
+holds_root(const struct chain *c, const struct path_names *n)
+{
+    for (size_t i = 0; i < n->n; i++)
+        for (size_t k = 0; k < c->n_roots && k < 2; k++)
+            if (path_inside(c->roots[k], n->v[i], c->fold))
+                return true;
+    return false;
+}
+
+/* A rule that says by its place which file it means ("./.env", "secrets/x") says that it is there, or soon will be: in the project
+ * itself it counts without a look. One that gives a name alone is a precaution that holds everywhere. */
+static bool
+says_where(const struct perm_rule *rule)
+{
+    return strchr(rule->body, '/') != NULL;
+}
+
+/* rg does not reach hidden files. */
+static bool
+is_hidden(const struct perm_rule *rule)
+{
+    const char *last = strrchr(rule->body, '/');
+    last = last ? last + 1 : rule->body;
+    return last[0] == '.' && last[1] && last[1] != '.' && !strpbrk(last, "{\\");
+}
+
+static void
+look_below(struct reach *r, const struct access *a)
+{
+    const struct chain *c = r->c;
+    bool tracked = a->span == SPAN_TRACKED;
+    bool sure = tracked || ((a->leaf->argv_known || given_names(c, a->leaf)) && !changes_before(c));
+    bool near = r->names_only || r->n_only || path_in_roots(c, r->top, false);
+    bool root = a->span == SPAN_DISK && !r->names_only && !r->n_only && holds_root(c, r->top);
+    for (size_t i = 0; root && i < r->n_rules && !r->found; i++)
+        if (says_where(r->rules[i]) && !(r->skip_hidden && is_hidden(r->rules[i])))
+            r->found = r->rules[i];
+    r->lost = r->top->lost || a->span == SPAN_UNSEEN || !sure || !near;
+    if (!r->lost && !r->found && (!tracked || !walk_tracked(r, a->leaf)))
+        walk(r, r->top->v[r->top->n - 1], "", 0);
+}
+
 const struct perm_rule *
 tree_reaches(const struct chain *c, const struct access *a, const struct rule_filter *f,
              const char *tool, const struct path_names *n)
@@ -235,14 +355,14 @@ tree_reaches(const struct chain *c, const struct access *a, const struct rule_fi
     struct reach r = {.c = c, .tool = tool, .top = n, .list = f};
     bool known = a->leaf->argv_known;
     r.names_only = known && lists_names(a->leaf);
-    if (known)
+    if (known && a->span == SPAN_DISK) {
         read_only_patterns(&r, a->leaf);
+        r.skip_hidden = passes_hidden_by(c, a->leaf);
+    }
     pick_rules(&r);
-    bool looks = !n->lost && (known || given_names(c, a->leaf)) && !changes_before(c) &&
-                 (r.names_only || r.n_only || below_root(c, n));
-    if (!r.found && r.n_rules && looks)
-        walk(&r, n->v[n->n - 1], "", 0);
-    if (!r.found && r.n_rules && (!looks || r.lost))
+    if (!r.found && r.n_rules)
+        look_below(&r, a);
+    if (!r.found && r.n_rules && r.lost)
         r.found = r.rules[0];
     for (size_t i = 0; i < ARRAY_LEN(r.owned); i++)
         free(r.owned[i]);

@@ -65,10 +65,11 @@ repo_is_own(const struct chain *c, const char *dir)
     return own;
 }
 
-char *
-repo_git_dir(const struct perm_leaf *leaf)
+/* Where git works when it is started in dir. Yours; NULL: unknown, or chosen by option. */
+static char *
+git_dir_from(const struct perm_leaf *leaf, const char *from)
 {
-    char *dir = leaf->cwd ? xstrdup(leaf->cwd) : NULL;
+    char *dir = xstrdup(from);
     for (size_t i = 1; dir && i < leaf->n_argv; i++) {
         const struct perm_word *w = &leaf->argv[i];
         bool odd = !w->known || w->glob || str_starts(w->text, "--git-dir") ||
@@ -92,4 +93,16 @@ repo_git_dir(const struct perm_leaf *leaf)
         dir = to;
     }
     return dir;
+}
+
+bool
+repo_git_is_own(const struct chain *c, const struct perm_leaf *leaf)
+{
+    bool own = leaf->n_cwds > 0;
+    for (size_t i = 0; i < leaf->n_cwds && own; i++) {
+        char *dir = git_dir_from(leaf, leaf->cwds[i]);
+        own = dir && repo_is_own(c, dir);
+        free(dir);
+    }
+    return own;
 }

@@ -21,9 +21,10 @@ word_at(struct str s, const char *word)
 /* The program with what stands in its strings and regular expressions blanked out. Where a slash may divide or a
  * quote stands in a regular expression it is left as it is: then all of it counts as code. */
 static struct str
-code_only(struct sh *sh, struct str program)
+code_only(struct sh *sh, struct str program, bool *ret_plain)
 {
     char *out = arena_dup(sh->a, program.ptr, program.len), before = '{';
+    *ret_plain = false;
     for (size_t i = 0; i < program.len; i++) {
         char c = program.ptr[i];
         bool regex = c == '/' && strchr("{(,;!~&|\n", before);
@@ -44,7 +45,52 @@ code_only(struct sh *sh, struct str program)
         if (c != ' ' && c != '\t')
             before = c == '/' && regex ? 'x' : c;
     }
+    *ret_plain = true;
     return str_make(out, program.len);
+}
+
+static bool
+word_here(struct str s, size_t i, const char *word)
+{
+    size_t n = strlen(word);
+    return i + n <= s.len && memcmp(s.ptr + i, word, n) == 0;
+}
+
+/*
+ * '>' redirects in print and printf alone, and there only outside of parentheses: within them, and in what comes before the first
+ * print or after the ';' or brace that ends one, it compares. A newline is no such end, for a print goes on behind a comma. Only
+ * for code whose strings and regular expressions are blanked out: a parenthesis there would count.
+ */
+static bool
+redirects(struct str code)
+{
+    bool prints = false;
+    size_t depth = 0;
+    for (size_t i = 0; i < code.len; i++) {
+        char c = code.ptr[i], next = i + 1 < code.len ? code.ptr[i + 1] : '\0';
+        if (word_here(code, i, "print"))
+            prints = true;
+        depth += c == '(';
+        if (c == ')' && depth-- == 0)
+            return true;
+        if (depth == 0 && (c == ';' || c == '{' || c == '}'))
+            prints = false;
+        if (c == '>' && next != '=' && prints && depth == 0)
+            return true;
+    }
+    return depth != 0;
+}
+
+/* The same where not all of it is known to be code. */
+static bool
+may_redirect(struct str program)
+{
+    size_t prints = word_at(program, "print");
+    for (size_t i = 0; i < program.len; i++)
+        if (program.ptr[i] == '>' && i > prints &&
+            (i + 1 == program.len || program.ptr[i + 1] != '='))
+            return true;
+    return false;
 }
 
 bool
@@ -53,18 +99,17 @@ script_awk_safe(struct sh *sh, struct str program)
     static const char *const words[] = {"system",    "getline", "ENVIRON",   "PROCINFO", "ARGV",
                                         "ARGIND",    "ARGC",    "SYMTAB",    "FUNCTAB",  "include",
                                         "namespace", "load",    "extension", "close",    "fflush"};
-    program = code_only(sh, program);
+    bool plain;
+    program = code_only(sh, program, &plain);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (word_at(program, words[i]) != SIZE_MAX)
             return false;
-    /* '>' redirects in print and printf alone: before the first of them it compares. */
-    size_t prints = word_at(program, "print");
+    if (plain ? redirects(program) : may_redirect(program))
+        return false;
     for (size_t i = 0; i < program.len; i++) {
         char c = program.ptr[i], next = i + 1 < program.len ? program.ptr[i + 1] : '\0';
         if (c == '@' || (c == '\\' && (next == '\n' || next == '\0')))
             return false; /* indirect calls; a continued line could split a word */
-        if (c == '>' && next != '=' && i > prints)
-            return false;
         if (c == '|') {
             if (next != '|' || (i + 2 < program.len && program.ptr[i + 2] == '|'))
                 return false;

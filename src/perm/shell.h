@@ -25,12 +25,12 @@ enum {
     SH_MAX_DEPTH = 60,          /* nested nodes */
     SH_MAX_WRAPS = 12,          /* wrappers in wrappers, shell strings in shell strings */
     SH_MAX_LEAVES = 400,
-    SH_MAX_WORDS = 2000, /* words of one command after brace expansion */
-    SH_MAX_BRACES = 256, /* words one brace expression may give */
-    SH_MAX_WORK = 60000, /* nodes and words looked at in all */
-    SH_MAX_FRESH = 64,   /* links and copied trees a command line may make */
+    SH_MAX_WORDS = 2000,      /* words of one command after brace expansion */
+    SH_MAX_BRACES = 256,      /* words one brace expression may give */
+    SH_MAX_WORK = 60000,      /* nodes and words looked at in all */
+    SH_MAX_FRESH = 64,        /* links and copied trees a command line may make */
     SH_MAX_VALUE = 64 * 1024, /* bytes of a variable's value; more is not known */
-    SH_MAX_UNROLL = 16,  /* for-loop values walked one by one */
+    SH_MAX_UNROLL = 16,       /* for-loop values walked one by one */
 };
 
 /* ---- arena ---- */
@@ -79,7 +79,8 @@ struct word {
     bool quoted;       /* holds quoting of any kind */
     struct str
         below; /* unknown, but the name of something in this folder: find's {}, names through xargs */
-    bool assign; /* operand of declare and its kin that the walk has set already */
+    bool tracked; /* ... that git's index lists */
+    bool assign;  /* operand of declare and its kin that the walk has set already */
 };
 struct words {
     struct word *v;
@@ -295,10 +296,18 @@ void effect_fresh(struct sh *sh, size_t leaf);
 void effect_add(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
 void effect_redirect(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
 void effect_text(struct sh *sh, size_t leaf, enum perm_effect_kind kind, struct str path);
+/* A link of that name is read, not what it leads to; where the word ends in a slash it is followed all the same. */
+void effect_itself(struct sh *sh, size_t leaf, const struct word *w);
+/* All below is changed with it, links are passed by. */
+void effect_write_below(struct sh *sh, size_t leaf, const struct word *w);
+/* The text of what git tracks below path, or of what is not to be seen from here. */
+void effect_span(struct sh *sh, size_t leaf, const struct word *w, enum perm_span span);
 void effect_net(struct sh *sh, size_t leaf, struct str host);
 void effect_unknown(struct sh *sh, size_t leaf, const char *why);
 bool path_is_dir(struct sh *sh, const struct word *w);
 bool path_exists(struct sh *sh, const struct word *w);
+/* Wherever it runs; a slash at its end follows it. */
+bool path_is_link(struct sh *sh, const struct word *w);
 
 /* shell_redir.c */
 struct redirect {
@@ -367,9 +376,10 @@ bool program_harmless(struct str name);
 struct names {
     struct str *below; /* folders (or files), as written; all names begin with one of them */
     size_t n;
-    bool nul;   /* each ends with a NUL byte, no newline */
-    bool named; /* only some: they were chosen by name */
-    bool bare;  /* no folder stands before them: one may be an option by the time it runs */
+    bool nul;     /* each ends with a NUL byte, no newline */
+    bool named;   /* only some: they were chosen by name */
+    bool tracked; /* they are what git's index lists there */
+    bool bare;    /* no folder stands before them: one may be an option by the time it runs */
 };
 /* Where find starts; false: it may follow links, or (prints) its output is not just names below there. */
 bool names_of_find(struct sh *sh, const struct command *c, bool prints, struct names *ret);
@@ -382,6 +392,8 @@ void leaf_is_opaque(struct sh *sh, size_t outer,
                     size_t first); /* and so are the leaves from `first` on */
 bool leaf_inner_reads(struct sh *sh, size_t outer, const struct command *c, size_t from);
 struct word word_below(struct sh *sh, struct str src, struct str folder, bool many);
+/* The same for the i-th of these. */
+struct word names_word(struct sh *sh, struct str src, const struct names *n, size_t i, bool many);
 void effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
 
 /* options.c */
@@ -412,6 +424,7 @@ struct options {
     bool writes;    /* a '>' option */
     bool long_seen; /* a long option without a letter of its own was given */
     bool uncounted; /* the number of operands is not known */
+    bool ended;     /* there was a "--" */
     const struct word *value[128]; /* last value of a letter; attached ones are made words */
 };
 void options_parse(struct sh *sh, size_t leaf, const struct command *c, size_t from,

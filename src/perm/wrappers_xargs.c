@@ -46,23 +46,34 @@ xargs_names(struct wrap *x, struct command *in, size_t from, struct str mark, bo
         if (k >= from && place && !str_eq(w->w.text, mark))
             return false; /* a name inside another word */
         for (size_t i = 0; place && k >= from && i < n.n; i++)
-            all[count++] = word_below(x->sh, w->src, n.below[i], false);
+            all[count++] = names_word(x->sh, w->src, &n, i, false);
         if (!(place && k >= from))
             all[count++] = *w;
     }
     for (size_t i = 0; !mark.len && i < n.n; i++)
-        all[count++] = word_below(x->sh, STR("\"$@\""), n.below[i], true);
+        all[count++] = names_word(x->sh, STR("\"$@\""), &n, i, true);
     in->argv = all;
     in->n = count;
     return true;
 }
 
-/* A word that a name is put into: not known, but for deny its text is read as it stands. */
+/* A word that a name is put into: not known, but for deny its text is read with a variable in the name's place. */
 static struct word
-marked_word(const struct word *w)
+marked_word(struct sh *sh, const struct word *w, struct str mark)
 {
     struct word v = word_unknown(w->src, false);
-    v.w.text = w->w.text;
+    struct buf b;
+    buf_init(&b, SH_PARSE_BYTES);
+    for (size_t i = 0; i < w->w.text.len; i++) {
+        if (!str_eq(str_sub(w->w.text, i, mark.len), mark)) {
+            buf_addc(&b, w->w.text.ptr[i]);
+            continue;
+        }
+        buf_adds(&b, "$name");
+        i += mark.len - 1;
+    }
+    v.w.text = arena_str(sh->a, buf_str(&b));
+    buf_release(&b);
     return v;
 }
 
@@ -74,7 +85,7 @@ xargs_unknown(struct wrap *x, struct command *in, size_t from, struct str mark)
     memcpy(all, in->argv, in->n * sizeof *all);
     for (size_t k = from; k < in->n && mark.len; k++)
         if (all[k].w.known && str_contains(all[k].w.text, mark))
-            all[k] = marked_word(&in->argv[k]);
+            all[k] = marked_word(x->sh, &in->argv[k], mark);
     if (!mark.len)
         all[in->n++] = word_unknown(STR("\"$@\""), true);
     in->argv = all;
@@ -88,8 +99,11 @@ wrap_xargs(struct wrap *x)
     const struct command *c = x->c;
     size_t i = wrap_inner(x);
     if (i >= c->n) {
-        /* echo by default */
-        wrap_opaque(x, "its operands come from data");
+        /* echo by default: it prints its words whatever they are, none of its options does more. */
+        if (x->trusted && xargs_options_plain(&x->o))
+            leaf_at(sh, x->leaf)->cls = CLASS_READER;
+        else
+            wrap_opaque(x, "its operands come from data");
         return;
     }
     const struct word *place = x->o.value['I'] ? x->o.value['I'] : x->o.value['i'];

@@ -6,7 +6,8 @@
 The files (perm_*.jsonl beside this one unless named) hold one case a line: the record that `yare perm check` reads, and
   id, group, why   the case's name, its kind, and in one line why the answer has to be so
   want             allow, ask, deny, or not_allow (ask or deny)
-  world            {"files": [...], "links": {name: target}}: what the case's project holds beside FILES
+  world            {"files": [...], "links": {name: target}, "tracked": [...]}: what the case's project holds beside FILES,
+                   and the names in git's index (without "tracked" there is no index yet)
 In all texts {P} is the project's folder and {H} the home folder; a path in `world` is in the project unless it begins
 with one of them.  Each case's world is made for real in a temporary folder, one `yare perm check` answers them all.
 
@@ -17,10 +18,12 @@ and not mended yet.  One that is right by now has to be taken off, so the list o
 import argparse
 import collections
 import glob
+import hashlib
 import json
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -50,6 +53,16 @@ def put(path, text="x\n"):
         f.write(text)
 
 
+def put_index(path, names):
+    """git's index, version 2, with these names."""
+    body = struct.pack(">4sII", b"DIRC", 2, len(names))
+    for name in sorted(n.encode() for n in names):
+        entry = bytes(24) + struct.pack(">I", 0o100644) + bytes(12 + 20) + struct.pack(">H", len(name)) + name
+        body += entry + bytes(8 - len(entry) % 8)
+    with open(path, "wb") as f:
+        f.write(body + hashlib.sha1(body).digest())
+
+
 def make_world(case, top):
     """Makes the case's folders, files and links; returns the record for yare."""
     project, home = os.path.join(top, "proj"), os.path.join(top, "home")
@@ -58,6 +71,8 @@ def make_world(case, top):
         put(os.path.join(project, ".git", name), text)
     for name in ("objects", "refs/heads"):
         os.makedirs(os.path.join(project, ".git", name))
+    if "tracked" in world:
+        put_index(os.path.join(project, ".git", "index"), world["tracked"])
     for link, target in (world.get("links") or {}).items():
         path = os.path.join(project, filled(link, project, home))
         os.makedirs(os.path.dirname(path), exist_ok=True)

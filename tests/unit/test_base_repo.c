@@ -278,6 +278,14 @@ test_tracked_files_are_found(void **state)
     world_release(&w);
 }
 
+static bool
+count_name(void *arg, struct str name)
+{
+    size_t *n = arg;
+    assert_true(str_starts(name, "dir"));
+    return ++*n <= 300;
+}
+
 /* Each cut of an index is refused or read; many names are found again. */
 static void
 test_an_index_says_what_is_tracked_and_a_cut_one_fails(void **state)
@@ -297,6 +305,12 @@ test_an_index_says_what_is_tracked_and_a_cut_one_fails(void **state)
     assert_int_equal(git_index_count(ix), 300);
     for (int i = 0; i < 300; i++)
         assert_true(git_index_has(ix, str_from(names[i])));
+    size_t told = 0;
+    assert_true(git_index_each(ix, count_name, &told));
+    assert_int_equal(told, 300);
+    told = 290;
+    assert_false(git_index_each(ix, count_name, &told));
+    assert_int_equal(told, 301);
     assert_false(git_index_has(ix, STR("dir00")));
     assert_false(git_index_has(ix, STR("zzz")));
     assert_false(git_index_has(ix, STR("")));

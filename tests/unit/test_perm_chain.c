@@ -739,7 +739,8 @@ test_searches_filter_and_need_not_ask(void **state)
          NULL},
         {VERDICT_DENY, "Read(.env)", "Bash", "{\"command\":\"grep -r x .\"}", VERDICT_ASK,
          "can reach"},
-        {VERDICT_DENY, "Read(.env)", "Bash", "{\"command\":\"rg x\"}", VERDICT_ASK, NULL},
+        {VERDICT_DENY, "Read(.env)", "Bash", "{\"command\":\"rg x\"}", VERDICT_ALLOW, NULL},
+        {VERDICT_DENY, "Read(.env)", "Bash", "{\"command\":\"rg -uu x\"}", VERDICT_ASK, NULL},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct perm_rules rs;

@@ -60,8 +60,10 @@ effects_write(const struct perm_analysis *a, struct buf *out)
     for (size_t i = 0; i < a->n_leaves; i++)
         for (size_t k = 0; k < a->leaves[i].n_effects; k++) {
             const struct perm_effect *e = &a->leaves[i].effects[k];
-            buf_addf(out, "%s %s%s%s; ", effects[e->kind], e->path ? e->path : "?",
-                     e->redirect ? " >" : "", e->glob ? " glob" : "");
+            static const char *const spans[] = {"", " tracked", " unseen"};
+            buf_addf(out, "%s %s%s%s%s%s%s; ", effects[e->kind], e->path ? e->path : "?",
+                     e->redirect ? " >" : "", e->glob ? " glob" : "", spans[e->span],
+                     e->itself ? " itself" : "", e->below ? " below" : "");
         }
     if (out->len >= 2)
         buf_truncate(out, out->len - 2);
@@ -229,13 +231,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),    cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_redirect), cmocka_unit_test(test_env),
-        cmocka_unit_test(test_differential),
-        cmocka_unit_test(test_builtins), cmocka_unit_test(test_wrappers),
-        cmocka_unit_test(test_readers),  cmocka_unit_test(test_git),
-        cmocka_unit_test(test_editors),  cmocka_unit_test(test_tools),
-        cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_words),        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_redirect),     cmocka_unit_test(test_env),
+        cmocka_unit_test(test_differential), cmocka_unit_test(test_builtins),
+        cmocka_unit_test(test_wrappers),     cmocka_unit_test(test_readers),
+        cmocka_unit_test(test_git),          cmocka_unit_test(test_editors),
+        cmocka_unit_test(test_tools),        cmocka_unit_test(test_hidden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
