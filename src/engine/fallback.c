@@ -57,7 +57,8 @@ fallback_next(struct core *c, const struct err *err)
 void
 fallback_return(struct core *c)
 {
-    if (!c->on_fallback || !c->first_model || clock_mono_ms() - c->fell_back_ms < FALLBACK_BACK_MS)
+    int64_t keep = c->seams.fallback_ms > 0 ? c->seams.fallback_ms : FALLBACK_BACK_MS;
+    if (!c->on_fallback || !c->first_model || clock_mono_ms() - c->fell_back_ms < keep)
         return;
     core_notice(c, "back to %s, which did not answer a while ago", c->first_model);
     core_set_model(c, c->first_model); /* also ends the fallback */

@@ -52,6 +52,15 @@ loop_keep_received(struct loop *l, struct round *r, const char *else_stub)
     return ok;
 }
 
+bool
+loop_is_go_on(const struct message *m)
+{
+    return m->role == ROLE_USER && m->hidden && m->n_blocks == 1 &&
+           m->blocks[0].kind == BLOCK_TEXT &&
+           (str_is(m->blocks[0].text, LOOP_GO_ON_CUT) ||
+            str_is(m->blocks[0].text, LOOP_GO_ON_BROKEN));
+}
+
 /* What is complete, and the results of its calls, whatever became of them. */
 static bool
 keep_answered(struct loop *l, struct round *r)

@@ -180,12 +180,26 @@ attach_files(struct core *c, struct message_builder *b, struct str text, struct 
 
 /* ---- the result ---- */
 
-/* What the model said last; "" when the last word is not its own. */
+/* What the model said last, with the parts before it that it was only asked on from; "" when the last word is not its own. */
 static char *
 final_text(const struct core *c)
 {
-    const struct message *m = state_last(&c->state);
-    return message_text(m && m->role == ROLE_ASSISTANT && !m->hidden ? m : NULL);
+    const struct state *st = &c->state;
+    const struct message *m = state_last(st);
+    if (!m || m->role != ROLE_ASSISTANT || m->hidden)
+        return xstrdup("");
+    size_t first = st->n - 1;
+    while (first >= 2 && loop_is_go_on(st->messages[first - 1]) &&
+           st->messages[first - 2]->role == ROLE_ASSISTANT && !st->messages[first - 2]->hidden)
+        first -= 2;
+    struct buf text;
+    buf_init(&text, BUF_MAX);
+    for (size_t i = first; i < st->n; i += 2) {
+        char *part = message_text(st->messages[i]);
+        buf_adds(&text, part);
+        free(part);
+    }
+    return buf_take(&text);
 }
 
 static char *

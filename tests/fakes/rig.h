@@ -19,6 +19,7 @@ struct rig {
     struct engine_config cfg;
     struct engine_seams seams;
     bool closed;
+    bool rewrites; /* requests need not extend the one before: the test changes the past */
 };
 
 void rig_init(struct rig *r);  /* folder, script, configuration; then the test writes the script */

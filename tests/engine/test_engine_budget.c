@@ -1,0 +1,301 @@
+/* What a session may cost, and a model that goes round in a circle: the turn stops before the money is spent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/spend_day.h"
+#include "fakes/rig.h"
+#include "fakes/toys.h"
+
+static void
+begin(struct rig *r)
+{
+    rig_init(r);
+    r->cfg.model = "claude-opus-5-5";
+}
+
+static void
+says(struct rig *r, const char *text)
+{
+    scripted_reply(r->script);
+    scripted_text(r->script, text);
+    scripted_end(r->script, STOP_END_TURN);
+}
+
+/* A call whose request costs about 62 cents. */
+static void
+dear_call(struct rig *r, const char *id)
+{
+    scripted_reply(r->script);
+    scripted_tool(r->script, id, "Read", "{\"name\":\"a\"}");
+    scripted_usage(r->script, 150000, 1000);
+    scripted_end(r->script, STOP_TOOL_USE);
+}
+
+static const struct event *
+ends(struct rig *r, const char *exit, const char *subtype, int code)
+{
+    const struct event *e = rig_result(r);
+    assert_string_equal(e->u.result.exit, exit);
+    assert_string_equal(e->u.result.subtype, subtype);
+    assert_int_equal(e->u.result.exit_code, code);
+    return e;
+}
+
+static bool
+was_told(const struct rig *r, const char *words)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->ev[i]->kind == EV_NOTICE && strstr(r->ev[i]->u.notice.text, words))
+            return true;
+    return false;
+}
+
+/* ---- the budget ---- */
+
+static void
+test_print_mode_ends_before_the_request_that_would_cross(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.interactive = false;
+    r.cfg.max_budget_usd = 1;
+    dear_call(&r, "t1");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    const struct event *e = ends(&r, "max_budget", "error_max_budget_usd", 1);
+    assert_int_equal(scripted_requests(r.script), 1);
+    assert_non_null(strstr(e->u.result.errors, "the budget of $1.00 for this session"));
+    assert_true(e->u.result.cost_usd > 0 && e->u.result.cost_usd < 1);
+    rig_end(&r);
+}
+
+static void
+test_a_budget_that_holds_nothing_sends_nothing(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.interactive = false;
+    r.cfg.max_budget_usd = 0.0001;
+    says(&r, "never asked");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    ends(&r, "max_budget", "error_max_budget_usd", 1);
+    assert_int_equal(scripted_requests(r.script), 0);
+    rig_end(&r);
+}
+
+/* Setting, not flag; a person is there: the turn waits for their word, and goes on where it stood. */
+static void
+test_the_person_raises_it_and_the_turn_goes_on(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.cli_settings = "{\"budget\":{\"session\":1}}";
+    dear_call(&r, "t1");
+    says(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    const struct event *ask = rig_kind(&r, EV_PERM_ASK);
+    assert_string_equal(ask->u.ask.tool, "Budget");
+    assert_non_null(strstr(ask->u.ask.what, "raise the session's budget to $2"));
+    assert_non_null(strstr(ask->u.ask.decision.findings[0].reason, "$1.00 for this session"));
+    assert_int_equal(scripted_requests(r.script), 1);
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    assert_true(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
+    ends(&r, "completed", "success", 0);
+    assert_int_equal(scripted_requests(r.script), 2);
+    rig_end(&r);
+}
+
+static void
+test_the_person_stops_and_the_session_stays_usable(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.cli_settings = "{\"budget\":{\"session\":1}}";
+    dear_call(&r, "t1");
+    says(&r, "on we go");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
+    assert_false(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
+    ends(&r, "max_budget", "error_max_budget_usd", 1);
+    rig_post(&r, OP_COMMAND, "/budget 50");
+    rig_post(&r, OP_SUBMIT, "go on");
+    ends(&r, "completed", "success", 0);
+    assert_true(was_told(&r, "of $50.00"));
+    rig_end(&r);
+}
+
+/* Esc while it asks; and /budget beside the open dialog, which then needs no answer. */
+static void
+test_an_interrupt_and_a_command_end_the_dialog_too(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.max_budget_usd = 1;
+    dear_call(&r, "t1");
+    says(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_kind(&r, EV_PERM_ASK);
+    engine_cancel(r.e, CANCEL_USER);
+    assert_string_equal(rig_kind(&r, EV_PERM_DECIDED)->u.decided.who, "abort");
+    ends(&r, "aborted_streaming", "error_during_execution", 130);
+    rig_post(&r, OP_SUBMIT, "again");
+    rig_kind(&r, EV_PERM_ASK);
+    rig_post(&r, OP_COMMAND, "/budget 9");
+    assert_true(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
+    ends(&r, "completed", "success", 0);
+    rig_end(&r);
+}
+
+/* Day sums are kept across sessions (and processes: the file and its lock). */
+static void
+test_a_day_is_counted_over_all_sessions(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    double usd = 0;
+    begin(&r);
+    r.cfg.interactive = false;
+    r.cfg.cli_settings = "{\"budget\":{\"day\":10}}";
+    says(&r, "hello");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    ends(&r, "completed", "success", 0);
+    assert_true(spend_day_read(r.data, &usd, &err));
+    assert_true(usd > 0 && usd < 1);
+    assert_true(spend_day_add(r.data, 9.99, &err)); /* another yare's */
+    rig_post(&r, OP_SUBMIT, "more");
+    const struct event *e = ends(&r, "max_budget", "error_max_budget_usd", 1);
+    assert_non_null(strstr(e->u.result.errors, "for this day"));
+    assert_int_equal(scripted_requests(r.script), 1);
+    rig_end(&r);
+}
+
+static void
+test_an_unknown_price_is_told_once_and_passes(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.max_budget_usd = 0.0001;
+    says(&r, "one");
+    says(&r, "two");
+    rig_start(&r);
+    for (int i = 0; i < 2; i++) {
+        rig_post(&r, OP_SUBMIT, "go");
+        ends(&r, "completed", "success", 0);
+    }
+    size_t told = 0;
+    for (size_t i = 0; i < r.n; i++)
+        told += r.ev[i]->kind == EV_NOTICE && strstr(r.ev[i]->u.notice.text, "price of scripted");
+    assert_int_equal(told, 1);
+    rig_end(&r);
+}
+
+/* ---- circles ---- */
+
+static void
+call(struct rig *r, int i, const char *name, const char *input)
+{
+    char id[16];
+    snprintf(id, sizeof id, "c%d", i);
+    scripted_reply(r->script);
+    scripted_tool(r->script, id, name, input);
+    scripted_end(r->script, STOP_TOOL_USE);
+}
+
+static void
+test_the_same_call_three_times_pauses_and_the_model_is_told(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    for (int i = 0; i < 3; i++)
+        call(&r, i, "Read", "{\"name\":\"a\"}");
+    says(&r, "another way then");
+    says(&r, "and more");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    const struct event *e = ends(&r, "repeating", "error_during_execution", 1);
+    assert_non_null(strstr(e->u.result.errors, "goes round in a circle"));
+    assert_true(was_told(&r, "the same call again and again"));
+    assert_int_equal(scripted_requests(r.script), 3);
+    rig_post(&r, OP_SUBMIT, "try otherwise");
+    ends(&r, "completed", "success", 0);
+    const struct scripted_request *q = scripted_request(r.script, 3);
+    assert_non_null(strstr(q->messages[q->n_messages - 1], "you went round in a circle"));
+    rig_post(&r, OP_SUBMIT, "more");
+    ends(&r, "completed", "success", 0);
+    q = scripted_request(r.script, 4);
+    assert_null(strstr(q->messages[q->n_messages - 1], "circle")); /* once */
+    rig_end(&r);
+}
+
+static void
+test_failing_by_turns_ends_within_six_calls(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.interactive = false;
+    r.cfg.print_mode = true;
+    for (int i = 0; i < 8; i++)
+        call(&r, i, "Bash", i % 2 ? "{\"command\":\"fail\"}" : "{\"command\":\"fail\",\"n\":2}");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    ends(&r, "repeating", "error_during_execution", 1);
+    assert_true(scripted_requests(r.script) <= 6);
+    rig_end(&r);
+}
+
+static void
+test_the_setting_switches_it_off(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.cli_settings = "{\"pauseOnRepeat\":false}";
+    for (int i = 0; i < 12; i++)
+        call(&r, i, "Read", "{\"name\":\"a\"}");
+    says(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    ends(&r, "completed", "success", 0);
+    assert_int_equal(scripted_requests(r.script), 13);
+    rig_end(&r);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_print_mode_ends_before_the_request_that_would_cross),
+        cmocka_unit_test(test_a_budget_that_holds_nothing_sends_nothing),
+        cmocka_unit_test(test_the_person_raises_it_and_the_turn_goes_on),
+        cmocka_unit_test(test_the_person_stops_and_the_session_stays_usable),
+        cmocka_unit_test(test_an_interrupt_and_a_command_end_the_dialog_too),
+        cmocka_unit_test(test_a_day_is_counted_over_all_sessions),
+        cmocka_unit_test(test_an_unknown_price_is_told_once_and_passes),
+        cmocka_unit_test(test_the_same_call_three_times_pauses_and_the_model_is_told),
+        cmocka_unit_test(test_failing_by_turns_ends_within_six_calls),
+        cmocka_unit_test(test_the_setting_switches_it_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
