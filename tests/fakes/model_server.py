@@ -42,6 +42,9 @@ The same steps serve chat completions: thinking as reasoning_content, a ping as 
 sends none.  The "last user message" of a row is there all that follows the last assistant message.  {"content_type": "..."} as a step
 changes the header of a stream.
 
+"cache": {"life_s": 300, "tick_s": 30, "min_tokens": 1024} makes the usage of the Messages API that of a prompt cache (prompt_cache.py) whose
+clock goes on by tick_s with each request; a log line then has "cache". Requests that are answered with a status are not in the cache.
+
 GET .../models lists the names of the script's "models", and is not logged.
 POST /v1/messages/count_tokens is answered with an estimate and not logged.
 """
@@ -56,6 +59,8 @@ import struct
 import sys
 import threading
 import time
+
+import prompt_cache
 
 WORDS = ("parser token stream buffer window engine cache module thread event queue reads writes keeps finds lists the a each of "
          "with into over and when").split()
@@ -524,6 +529,7 @@ class State:
         self.log = open(log, "a")
         self.lock, self.n, self.before = threading.Lock(), 0, {}
         self.answered, self.models = None, script.get("models")
+        self.cache = prompt_cache.PromptCache(script["cache"]) if "cache" in script else None
 
     @staticmethod
     def fits(row, body, chat):
@@ -581,13 +587,18 @@ class State:
         with self.lock:
             self.n += 1
             body, illegal = self.judge(text, chat)
+            steps = None if illegal else self.choose(body, chat)
+            if self.cache:
+                self.cache.last = {"asked": False}
+            if self.cache and steps is not None and not chat and not any("status" in s for s in steps):
+                steps = [{"usage": dict(self.cache.ask(body, headers.get("anthropic-beta", "")), output_tokens=20)}] + list(steps)
             self.log.write(json.dumps({"n": self.n, "path": path, "from": client, "headers": headers, "body": body,
-                                       "illegal": illegal, "at": at, "answered": self.answered,
+                                       "illegal": illegal, "cache": self.cache and self.cache.last, "at": at, "answered": self.answered,
                                        "classifier": self.is_classifier(body)}) + "\n")
             self.log.flush()
             if illegal:
                 print("illegal request %d: %s" % (self.n, illegal), file=sys.stderr, flush=True)
-            return self.n, body, None if illegal else self.choose(body, chat), illegal
+            return self.n, body, steps, illegal
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -1,0 +1,228 @@
+/*
+ * The prompt cache over a long session, against a server that computes what a real one would have kept (tests/fakes/prompt_cache.py): fifty
+ * turns a minute apart, each with a file of 2 kB, AFK toggled ten times, a mode change, files edited under the session, a turn of
+ * fifty blocks, and a fallback to another model. Every request extends the one before byte for byte (the server refuses it else), every
+ * break of the cache is explained, and nearly all of the input is read from it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "fakes/rig.h"
+#include "model/provider.h"
+#include "unit/wire_server.h"
+
+#define TURNS 50
+#define WIDE_TURN 35 /* calls so many tools that the cache is further back than the server looks */
+#define WIDE_CALLS 25
+#define FALLBACK_TURN 40
+#define MODEL "claude-sonnet-5-5"
+#define FALLBACK "claude-haiku-4-5"
+
+struct session {
+    struct rig r;
+    struct wire_server srv;
+    struct engine_seams seams;
+};
+
+static char *
+file_of(const struct session *s, int turn)
+{
+    char *name = xasprintf("file-%02d.txt", turn), *path = fs_join(s->r.root, name);
+    free(name);
+    return path;
+}
+
+static void
+write_file(const struct session *s, int turn, const char *word)
+{
+    struct buf b;
+    char *path = file_of(s, turn);
+    buf_init(&b, BUF_MAX);
+    for (int i = 0; b.len < 2000; i++)
+        buf_addf(&b, "%s of file %d, line %d\n", word, turn, i);
+    assert_true(fs_write_atomic(path, buf_str(&b), 0600, NULL));
+    buf_release(&b);
+    free(path);
+}
+
+static void
+add_read(struct buf *b, const struct session *s, int turn, const char *comma)
+{
+    char *path = file_of(s, turn);
+    buf_addf(b, "%s{\"tool_use\":{\"name\":\"Read\",\"input\":{\"file_path\":\"%s\"}}}", comma,
+             path);
+    free(path);
+}
+
+/* Turn n reads file n, then the model says so. */
+static void
+write_script(const struct session *s, struct buf *b)
+{
+    buf_adds(b, "{\"cache\":{\"life_s\":300,\"tick_s\":30,\"min_tokens\":1024},"
+                "\"responses\":[[{\"text\":\"unexpected\"}]],\"match\":[");
+    buf_addf(b,
+             "{\"text\":\"turn %d.\",\"tool_result\":false,\"model\":\"" MODEL "\",\"again\":true,"
+             "\"then\":[{\"status\":529,\"body\":{\"type\":\"error\",\"error\":{\"type\":"
+             "\"overloaded_error\",\"message\":\"Overloaded\"}}}]},",
+             FALLBACK_TURN);
+    for (int i = 1; i <= TURNS; i++) {
+        buf_addf(b, "{\"text\":\"turn %d.\",\"tool_result\":false,\"then\":[", i);
+        add_read(b, s, i, "");
+        for (int k = 1; i == WIDE_TURN && k < WIDE_CALLS; k++)
+            add_read(b, s, k, ",");
+        buf_adds(b, "]},");
+    }
+    buf_adds(b,
+             "{\"tool_result\":true,\"again\":true,\"then\":[{\"text\":\"I have read it.\"}]}]}");
+}
+
+static void
+begin(struct session *s, void (*script)(const struct session *s, struct buf *b))
+{
+    struct err err = {0};
+    struct buf b;
+    memset(s, 0, sizeof *s);
+    rig_init(&s->r);
+    for (int i = 1; i <= TURNS; i++)
+        write_file(s, i, "a word");
+    buf_init(&b, BUF_MAX);
+    script(s, &b);
+    wire_server_start(&s->srv, buf_cstr(&b), "0");
+    buf_release(&b);
+    char *url = xasprintf("http://127.0.0.1:%d", s->srv.port);
+    s->seams = (struct engine_seams){.retry_base_ms = 1, .kill_wait_ms = 2000};
+    s->r.cfg.seams = &s->seams;
+    s->r.cfg.model = MODEL;
+    s->r.cfg.fallback_model = FALLBACK;
+    s->r.cfg.max_retries = 1;
+    s->r.cfg.take_provider =
+        anthropic_provider_new(&(struct anthropic_config){.base_url = url, .api_key = "k"});
+    free(url);
+    s->r.e = engine_start(&s->r.cfg, &err);
+    if (!s->r.e)
+        fail_msg("engine_start: %s", err.text);
+    rig_kind(&s->r, EV_SESSION);
+}
+
+static void
+set_mode(struct session *s, enum perm_mode mode)
+{
+    struct op *op = op_new(OP_SET_MODE, NULL);
+    op->mode = mode;
+    engine_post(s->r.e, op);
+}
+
+static void
+run_turn(struct session *s, int turn)
+{
+    char *text = xasprintf("turn %d.", turn);
+    rig_post(&s->r, OP_SUBMIT, text);
+    const struct event *e = rig_result(&s->r);
+    if (e->u.result.exit_code != 0 || strcmp(e->u.result.text, "I have read it.") != 0)
+        fail_msg("turn %d: %s %s %s", turn, e->u.result.exit, e->u.result.text,
+                 e->u.result.errors ? e->u.result.errors : "");
+    free(text);
+}
+
+/* Sums of what the server said, and in how many requests it did not find all that the one before had left. */
+static void
+check_log(const struct session *s, int64_t sums[3], size_t *ret_n, size_t *ret_short)
+{
+    int64_t last_top = 0;
+    struct cJSON *t;
+    *ret_n = *ret_short = 0;
+    for (size_t i = 0; (t = wire_server_logged(&s->srv, i)) != NULL; i++) {
+        assert_true(json_is_null(json_at(t, "illegal")));
+        int64_t read = json_int(t, "cache.read", 0), write = json_int(t, "cache.write", 0);
+        if (json_bool(t, "cache.asked", false)) { /* not one that was answered with a status */
+            *ret_short += read < last_top;
+            last_top = read + write;
+            sums[0] += json_int(t, "cache.input", 0);
+            sums[1] += read;
+            sums[2] += write;
+            ++*ret_n;
+        }
+        json_free(t);
+    }
+}
+
+static void
+end(struct session *s)
+{
+    rig_end(&s->r);
+    wire_server_stop(&s->srv);
+}
+
+static void
+test_fifty_turns(void **state)
+{
+    (void)state;
+    struct session s;
+    begin(&s, write_script);
+    for (int turn = 1; turn <= TURNS; turn++) {
+        if (turn >= 5 && turn < 15) /* ten times to and fro */
+            set_mode(&s, turn % 2 ? PERM_AUTO : PERM_DEFAULT);
+        if (turn == 20)
+            set_mode(&s, PERM_ACCEPT_EDITS);
+        if (turn == 18 || turn == 28)
+            write_file(&s, turn - 10, "another word");
+        run_turn(&s, turn);
+    }
+    size_t breaks = 0, afk = 0, model = 0, edits = 0;
+    int64_t input = 0, read = 0, write = 0;
+    double cost = 0;
+    for (size_t i = 0; i < s.r.n; i++) {
+        const struct event *e = s.r.ev[i];
+        if (e->kind == EV_CACHE_BREAK) {
+            breaks++;
+            afk += strcmp(e->u.cache_break.reason, "beta header afk-mode-2026-01-31 is new") == 0;
+            model += strncmp(e->u.cache_break.reason, "the model was changed to ", 25) == 0;
+            cost += e->u.cache_break.cost_usd;
+            print_message("break in turn %lld: %lld tokens, $%.4f: %s\n",
+                          (long long)e->u.cache_break.turn, (long long)e->u.cache_break.tokens,
+                          e->u.cache_break.cost_usd, e->u.cache_break.reason);
+        }
+        if (e->kind == EV_USAGE) {
+            input = e->u.usage.input;
+            read = e->u.usage.cache_read;
+            write = e->u.usage.cache_write;
+        }
+        edits += e->kind == EV_USER && e->u.user.hidden && e->u.user.text &&
+                 strstr(e->u.user.text, "another word") != NULL;
+    }
+    int64_t sums[3] = {0};
+    size_t requests, not_found;
+    check_log(&s, sums, &requests, &not_found);
+    double share = 100.0 * (double)read / (double)(input + read + write);
+    print_message("%zu requests, %lld tokens of input: %.2f %% read from the cache, %lld written\n",
+                  requests, (long long)(input + read + write), share, (long long)write);
+    assert_int_equal(edits, 2);
+    assert_int_equal(afk, 1);
+    assert_true(model >= 1);
+    assert_int_equal(breaks, afk + model);
+    assert_int_equal(not_found, breaks); /* nothing else was lost, the wide turn included */
+    assert_true(cost > 0);
+    assert_true(share >= 95);
+    /* the meter is the sum of what the server said */
+    assert_int_equal(read, sums[1]);
+    assert_int_equal(write, sums[2]);
+    assert_int_equal(input, sums[0]);
+    end(&s);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fifty_turns)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
