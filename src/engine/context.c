@@ -1,19 +1,23 @@
 #include "engine/context.h"
 
-#include <string.h>
+#include <stddef.h>
 
-#include "base/log.h"
-#include "engine/core.h"
+#include "engine/compact.h"
+#include "engine/context_kept.h"
+#include "engine/engine_private.h"
 
 #define BYTES_PER_TOKEN 4.0
-/* Below this much room a request cannot get a useful answer. */
-#define RESERVE 3000
+
+double
+context_bytes_per_token(const struct core *c)
+{
+    return c->state.bytes_per_token > 0 ? c->state.bytes_per_token : BYTES_PER_TOKEN;
+}
 
 static int64_t
-estimate(const struct state *st, size_t bytes)
+estimate(const struct core *c, size_t bytes)
 {
-    double ratio = st->bytes_per_token > 0 ? st->bytes_per_token : BYTES_PER_TOKEN;
-    return (int64_t)((double)bytes / ratio);
+    return (int64_t)((double)bytes / context_bytes_per_token(c));
 }
 
 static size_t
@@ -21,7 +25,7 @@ bytes_from(const struct state *st, size_t from)
 {
     size_t n = 0;
     for (size_t i = from; i < st->n; i++)
-        n += st->messages[i]->json.len;
+        n += tier_weight(st->messages[i]);
     return n;
 }
 
@@ -40,7 +44,7 @@ bytes_after_count(const struct core *c)
     size_t n = 0;
     for (size_t i = from; i < to; i++) {
         struct message *m = conversation_message(c->conv, i);
-        n += m ? m->json.len : 0;
+        n += m ? tier_weight(m) : 0;
         message_free(m);
     }
     return n;
@@ -51,13 +55,13 @@ context_used(const struct core *c)
 {
     const struct state *st = &c->state;
     if (st->context_tokens > 0 && !c->loaded)
-        return st->context_tokens + estimate(st, bytes_after_count(c));
+        return st->context_tokens + estimate(c, bytes_after_count(c));
     if (st->context_tokens > 0)
-        return st->context_tokens + estimate(st, bytes_from(st, st->n_counted));
+        return st->context_tokens + estimate(c, bytes_from(st, st->n_counted));
     size_t n = c->loaded ? bytes_from(st, 0)
                          : (size_t)conversation_bytes(c->conv, conversation_live(c->conv),
                                                       conversation_len(c->conv));
-    return estimate(st, n + prompt_bytes(&c->prompt));
+    return estimate(c, n + prompt_bytes(&c->prompt));
 }
 
 int64_t
@@ -67,10 +71,19 @@ context_window(const struct core *c)
                                                                                   : c->window;
 }
 
+int64_t
+context_scale(const struct core *c)
+{
+    const struct engine *e = /* a core is always a part of one */
+        (const struct engine *)(const void *)((const char *)c - offsetof(struct engine, core));
+    int64_t window = context_window(c), limit = window > 0 ? compact_limit(e) : 0;
+    return limit > 0 ? (int64_t)((double)limit * 100 / CONTEXT_AUTO_AT) : window;
+}
+
 bool
 context_is_blocking(int64_t used, int64_t window)
 {
-    return window > 0 && used >= window - RESERVE;
+    return window > 0 && used >= window - CONTEXT_RESERVE;
 }
 
 const char *
@@ -78,9 +91,9 @@ context_state_name(int64_t used, int64_t window)
 {
     if (context_is_blocking(used, window))
         return "blocking";
-    if (window > 0 && used >= window / 10 * 9)
+    if (window > 0 && used * 100 >= window * CONTEXT_ERROR)
         return "error";
-    if (window > 0 && used >= window / 4 * 3)
+    if (window > 0 && used * 100 >= window * CONTEXT_WARN)
         return "warn";
     return "ok";
 }
@@ -101,10 +114,10 @@ context_calibrate(struct core *c, int64_t tokens_in, int64_t tokens_out)
     struct state *st = &c->state;
     if (tokens_in <= 0)
         return;
-    size_t sent = prompt_bytes(&c->prompt);
-    for (size_t i = 0; i < st->n_sent && i < st->n; i++)
-        sent += st->messages[i]->json.len;
-    double ratio = (double)sent / (double)tokens_in;
+    const struct context_kept *k = context_kept_if(c);
+    size_t sent = prompt_bytes(&c->prompt) + st->bytes - bytes_from(st, st->n_sent);
+    /* what the server cleared was sent, but not counted */
+    double ratio = (double)sent / (double)(tokens_in + (k ? k->cleared_tokens : 0));
     /* Images and the like would throw it off: only a plausible ratio counts. */
     if (ratio >= 1.5 && ratio <= 8)
         st->bytes_per_token = ratio;
@@ -134,51 +147,5 @@ context_result_cap(const size_t *lens, size_t n)
         int64_t over = sum - CONTEXT_MESSAGE_MAX;
         int64_t less = over / large + 1;
         cap = cap - less > 1000 ? cap - less : 1000;
-    }
-}
-
-static bool
-budget_did_something(struct core *c)
-{
-    return c->state.budget_saved > 0;
-}
-
-/* The results were cut when they were put together; here the tier reports what that saved. */
-static void
-report_budget(struct core *c)
-{
-    c->state.budget_saved = 0;
-}
-
-/* ---- the table ---- */
-
-static const struct context_tier tiers[] = {
-    {"E0", "budget", "none", "tool results over 50,000 characters, 200,000 a message, go to disk",
-     budget_did_something, report_budget},
-    {"E1", "snip", "none", "low-weight old material is left out, with markers", NULL, NULL},
-    {"E2", "micro", "none", "the API clears old tool results", NULL, NULL},
-    {"E3", "collapse", "CPU", "old spans are folded into extracts", NULL, NULL},
-    {"E4", "auto", "a model call", "a summary written by the model", NULL, NULL},
-};
-
-const struct context_tier *
-context_tiers(size_t *ret_n)
-{
-    *ret_n = ARRAY_LEN(tiers);
-    return tiers;
-}
-
-void
-context_run_tiers(struct core *c)
-{
-    for (size_t i = 0; i < ARRAY_LEN(tiers); i++) {
-        const struct context_tier *t = &tiers[i];
-        if (!t->trigger || !t->trigger(c))
-            continue;
-        int64_t saved = estimate(&c->state, (size_t)c->state.budget_saved);
-        int64_t before = context_used(c) + (i == 0 ? saved : 0);
-        t->run(c);
-        log_info("context", "%s %s: %lld to %lld tokens", t->id, t->name, (long long)before,
-                 (long long)context_used(c));
     }
 }

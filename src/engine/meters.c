@@ -44,6 +44,7 @@ meters_answered(struct core *c, const struct usage *u)
 {
     if (u->input || u->cache_read || u->cache_write)
         state_note_cached(&c->state, c->state.n_sent);
+    context_note_cleared(c, u->cleared_uses, u->cleared_tokens);
     const struct ledger_break *b = c->usage.broke;
     c->usage.broke = NULL;
     if (!b)
@@ -221,22 +222,57 @@ write_breaks(struct jw *w, const struct ledger *l)
     jw_end(w);
 }
 
+/* Tiers and states of the fill, by where they begin. */
+struct mark {
+    const char *id, *name;
+    double percent;
+};
+
+static int
+by_percent(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+    return x->percent < y->percent ? -1 : x->percent > y->percent;
+}
+
 /* Where the fill changes its state, as context.c says it: asked of it at each percent, so that there is one place for it. */
-static void
-write_tiers(struct jw *w, int64_t window)
+static size_t
+add_states(struct mark *marks, size_t n, int64_t window)
 {
     const char *state = context_state_name(0, window);
+    for (int percent = 1; percent <= 100; percent++) {
+        const char *now = context_state_name((int64_t)((double)window * percent / 100), window);
+        if (strcmp(now, state) != 0)
+            marks[n++] = (struct mark){now, now, percent};
+        state = now;
+    }
+    return n;
+}
+
+static void
+write_tiers(struct jw *w, const struct core *c, int64_t window)
+{
+    struct mark marks[16];
+    size_t n = 0, n_tiers;
+    int64_t before, after;
+    const struct context_tier *t = context_tiers(&n_tiers);
+    for (size_t i = 0; window > 0 && i < n_tiers && i < 8; i++)
+        if (t[i].at)
+            marks[n++] = (struct mark){t[i].id, t[i].name, context_tier_percent(c, &t[i])};
+    if (window > 0)
+        n = add_states(marks, n, window);
+    qsort(marks, n, sizeof *marks, by_percent);
     jw_key(w, "tiers");
     jw_array(w);
-    for (int percent = 1; window > 0 && percent <= 100; percent++) {
-        const char *now = context_state_name((int64_t)((double)window * percent / 100), window);
-        if (strcmp(now, state) == 0)
-            continue;
-        state = now;
+    for (size_t i = 0; i < n; i++) {
         jw_object(w);
-        jw_kcstr(w, "id", now);
-        jw_kcstr(w, "name", now);
-        jw_kint(w, "percent", percent);
+        jw_kcstr(w, "id", marks[i].id);
+        jw_kcstr(w, "name", marks[i].name);
+        jw_kint(w, "percent", (int64_t)(marks[i].percent + 0.5));
+        if (context_tier_last(c, marks[i].name, &before, &after)) {
+            jw_kint(w, "before", before);
+            jw_kint(w, "after", after);
+        }
         jw_end(w);
     }
     jw_end(w);
@@ -263,7 +299,7 @@ query_meters(struct engine *e, struct str arg, struct buf *out)
     write_agents(&w, &c->usage.ledger);
     write_requests(&w, &c->usage.ledger);
     write_breaks(&w, &c->usage.ledger);
-    write_tiers(&w, window);
+    write_tiers(&w, c, window);
     jw_knum(&w, "budget_usd", c->max_budget_usd);
     write_cost(&w, usage_cost_now(&c->usage, c->info));
     jw_kint(&w, "api_ms", c->passport.api_ms);

@@ -89,21 +89,30 @@ gather_texts(struct fold *f)
 
 /* ---- the two messages ---- */
 
-/* A mode that was told stays told: the last word of it. */
-static void
-copy_last_reminder(const struct fold *f, struct message_builder *b)
+static bool
+is_told(const struct message *m, size_t block, struct str words)
 {
-    const struct block *last = NULL;
+    const struct block *b = &m->blocks[block];
+    return m->role == ROLE_USER && b->kind == BLOCK_TEXT && !tier_is_typed(m, block) &&
+           str_contains(str_sub(b->text, 0, REMINDER_MAX), words);
+}
+
+/* Instructions of folders are told once, so they stay; of modes the last word counts. */
+static void
+copy_reminders(const struct fold *f, struct message_builder *b)
+{
+    const struct block *mode = NULL;
     for (size_t i = f->span->from; i < f->span->to; i++) {
         const struct message *m = f->v->messages[i];
-        for (size_t k = 0; m->role == ROLE_USER && k < m->n_blocks; k++)
-            if (m->blocks[k].kind == BLOCK_TEXT && m->blocks[k].text.len < REMINDER_MAX &&
-                str_contains(m->blocks[k].text, STR("The permission mode is now")) &&
-                !tier_is_typed(m, k))
-                last = &m->blocks[k];
+        for (size_t k = 0; k < m->n_blocks; k++) {
+            if (is_told(m, k, STR("<system-reminder>\nInstructions that the person keeps")))
+                tier_copy_block(b, &m->blocks[k]);
+            if (is_told(m, k, STR("The permission mode is now")))
+                mode = &m->blocks[k];
+        }
     }
-    if (last)
-        tier_copy_block(b, last);
+    if (mode)
+        tier_copy_block(b, mode);
 }
 
 static struct message *
@@ -131,7 +140,7 @@ user_part(const struct fold *f)
                 typed = true;
             }
     }
-    copy_last_reminder(f, b);
+    copy_reminders(f, b);
     struct message *m = message_build(b);
     if (m) {
         m->hidden = !typed;

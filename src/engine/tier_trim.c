@@ -10,7 +10,9 @@ struct part {
     size_t at, block, bytes;
 };
 
-/* Results and what yare attached; never what the person typed. */
+#define ATTACHED "<system-reminder>\nThe person named "
+
+/* Results and files that the person named; never what was typed, nor instructions. */
 static bool
 may_cut(const struct message *m, size_t block)
 {

@@ -12,6 +12,17 @@ read_usage(const struct cJSON *u, struct usage *ret)
     ret->cache_write_1h = json_count(u, "cache_creation.ephemeral_1h_input_tokens");
 }
 
+/* What context editing left out of the request. */
+static void
+read_cleared(const struct cJSON *t, struct usage *ret)
+{
+    const struct cJSON *edits = json_at(t, "context_management.applied_edits");
+    for (const struct cJSON *e = json_first(edits); json_is_array(edits) && e; e = json_next(e)) {
+        ret->cleared_uses += json_count(e, "cleared_tool_uses");
+        ret->cleared_tokens += json_count(e, "cleared_input_tokens");
+    }
+}
+
 /* Usually {} and built from deltas; some servers send it whole. */
 static struct str
 whole_input(struct str data)
@@ -100,6 +111,7 @@ anthropic_read_event(const struct cJSON *t, struct str data, struct delta *d)
     if (str_is(type, "message_delta")) {
         d->kind = DELTA_USAGE;
         read_usage(json_at(t, "usage"), &d->usage);
+        read_cleared(t, &d->usage);
         d->stop = stop_reason_parse(json_str(t, "delta.stop_reason"));
         return true;
     }

@@ -122,6 +122,10 @@ take_usage(struct usage *have, const struct usage *u)
         have->cache_write = u->cache_write;
     if (u->cache_write_1h > have->cache_write_1h)
         have->cache_write_1h = u->cache_write_1h;
+    if (u->cleared_tokens > have->cleared_tokens) {
+        have->cleared_tokens = u->cleared_tokens;
+        have->cleared_uses = u->cleared_uses;
+    }
     have->estimated = have->estimated || u->estimated;
 }
 
