@@ -15,6 +15,19 @@ result_of(const struct message *results, struct str id)
     return NULL;
 }
 
+/* Made at once: a circle needs answers to go on from. */
+static bool
+is_second(const struct message *answer, size_t at)
+{
+    const struct block *b = &answer->blocks[at];
+    for (size_t i = 0; i < at; i++) {
+        const struct block *o = &answer->blocks[i];
+        if (o->kind == BLOCK_TOOL_USE && str_eq(o->name, b->name) && str_eq(o->input, b->input))
+            return true;
+    }
+    return false;
+}
+
 void
 loop_note_calls(struct loop *l, const struct message *results)
 {
@@ -23,7 +36,7 @@ loop_note_calls(struct loop *l, const struct message *results)
     for (size_t i = 0; answer && i < answer->n_blocks; i++) {
         const struct block *use = &answer->blocks[i];
         const struct block *res = use->kind == BLOCK_TOOL_USE ? result_of(results, use->id) : NULL;
-        if (!res)
+        if (!res || is_second(answer, i))
             continue;
         const struct tool *t = c->seams.tool_find(use->name);
         const struct repeat_call call = {
