@@ -356,6 +356,10 @@ do_source(struct sh *sh, size_t leaf, const struct command *c)
     if (c->n > 1) {
         effect_add(sh, leaf, EFFECT_READ, &c->argv[1]);
         effect_add(sh, leaf, EFFECT_EXEC, &c->argv[1]);
+        /* What comes through a pipe may be anything. */
+        if (c->argv[1].procsub || str_starts(c->argv[1].w.text, "/dev/") ||
+            str_starts(c->argv[1].w.text, "/proc/"))
+            leaf_inner_text(sh, leaf, STR("\"$stdin\""), false);
     }
     /* A virtual environment's script stays where it is; who may run it may do all else in it anyway. */
     if (c->n == 2 && c->argv[1].w.known && str_ends(c->argv[1].w.text, "/bin/activate"))
@@ -382,13 +386,18 @@ do_exec(struct sh *sh, size_t leaf, const struct command *c)
 static void
 do_trap(struct sh *sh, size_t leaf, const struct command *c)
 {
+    size_t at = arg_is(c, 1, "--") ? 2 : 1;
+    bool text = c->n > at && c->argv[at].w.known && c->argv[at].w.text.len > 0;
+    if (text && arg_is(c, at, "-")) { /* forgets what was to run */
+        set_class(sh, leaf, CLASS_READER);
+        return;
+    }
     danger(sh, leaf, "trap runs text later");
     sh->calls_hidden = true;
-    bool text = c->n > 1 && c->argv[1].w.known && c->argv[1].w.text.len > 0;
     struct cwdset cwd = sh->st.cwd;
     sh->st.cwd = (struct cwdset){.unknown = true}; /* wherever the shell is by then */
-    if (text && !arg_is(c, 1, "-") && !is_option(&c->argv[1]))
-        leaf_inner_text(sh, leaf, c->argv[1].w.text, false);
+    if (text && (at == 2 || !is_option(&c->argv[at])))
+        leaf_inner_text(sh, leaf, c->argv[at].w.text, false);
     sh->st.cwd = cwd;
     sh_settle(sh);
 }

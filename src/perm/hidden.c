@@ -37,14 +37,16 @@ static const struct {
     const char *name;
     bool all;
 } programs[] = {
-    {"tar", false},   {"bsdtar", false}, {"sort", false},  {"rg", false},      {"fd", true},
-    {"fdfind", true}, {"find", false},   {"awk", false},   {"gawk", false},    {"mawk", false},
-    {"nawk", false},  {"sed", false},    {"split", false}, {"zip", false},     {"cpio", false},
-    {"rsync", false}, {"scp", false},    {"sftp", false},  {"less", false},    {"man", false},
-    {"vim", false},   {"vi", false},     {"nvim", false},  {"ex", false},      {"view", false},
-    {"emacs", false}, {"ed", false},     {"mysql", false}, {"psql", false},    {"sqlite3", false},
-    {"make", false},  {"gmake", false},  {"apt", false},   {"apt-get", false}, {"dpkg", false},
-    {"curl", false},  {"wget", false},   {"date", false},  {"jq", false},      {"ssh", false},
+    {"tar", false},   {"bsdtar", false},  {"sort", false},   {"rg", false},      {"fd", true},
+    {"fdfind", true}, {"find", false},    {"awk", false},    {"gawk", false},    {"mawk", false},
+    {"nawk", false},  {"sed", false},     {"split", false},  {"zip", false},     {"cpio", false},
+    {"rsync", false}, {"scp", false},     {"sftp", false},   {"less", false},    {"man", false},
+    {"vim", false},   {"vi", false},      {"nvim", false},   {"ex", false},      {"view", false},
+    {"emacs", false}, {"ed", false},      {"mysql", false},  {"psql", false},    {"sqlite3", false},
+    {"make", false},  {"gmake", false},   {"apt", false},    {"apt-get", false}, {"dpkg", false},
+    {"bind", true},   {"complete", true}, {"compgen", true}, {"fc", true},       {"history", true},
+    {"hash", true},   {"enable", true},   {"trap", false},   {"alias", true},    {"curl", false},
+    {"wget", false},  {"date", false},    {"jq", false},     {"ssh", false},
 };
 
 void

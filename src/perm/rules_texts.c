@@ -82,19 +82,34 @@ env_text(const struct perm_leaf *leaf, struct str exact, struct buf *out)
         buf_truncate(out, out->len - 1);
 }
 
+/* Where the link that the name is in this folder leads to, under another name, or NULL. Yours. */
+static char *
+link_leads(const char *cwd, const char *name)
+{
+    struct stat st;
+    char *path = fs_normalize(cwd, name), *real = NULL;
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        real = fs_resolve(path, NULL);
+    if (real && strcmp(fs_basename(real), fs_basename(path)) == 0) {
+        free(real);
+        real = NULL;
+    }
+    free(path);
+    return real;
+}
+
 /* "./tool x", where ./tool leads to /usr/bin/curl: "curl x". */
 static void
 linked_text(const struct perm_leaf *leaf, struct buf *out)
 {
     const struct perm_word *name = &leaf->argv[0];
-    struct stat st;
     if (!name->known || !memchr(name->text.ptr, '/', name->text.len) ||
-        name->text.len >= PATH_MAX || memchr(name->text.ptr, '\0', name->text.len) || !leaf->cwd)
+        name->text.len >= PATH_MAX || memchr(name->text.ptr, '\0', name->text.len))
         return;
-    char *text = str_dup(name->text), *path = fs_normalize(leaf->cwd, text), *real = NULL;
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
-        real = fs_resolve(path, NULL);
-    if (real && strcmp(fs_basename(real), fs_basename(path)) != 0) {
+    char *text = str_dup(name->text), *real = NULL;
+    for (size_t i = 0; i < leaf->n_cwds && !real; i++)
+        real = link_leads(leaf->cwds[i], text);
+    if (real) {
         struct perm_word *words = xcalloc(leaf->n_argv, sizeof *words);
         struct perm_leaf copy = *leaf;
         memcpy(words, leaf->argv, leaf->n_argv * sizeof *words);
@@ -104,7 +119,6 @@ linked_text(const struct perm_leaf *leaf, struct buf *out)
         free(words);
     }
     free(real);
-    free(path);
     free(text);
 }
 

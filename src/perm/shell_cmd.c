@@ -28,6 +28,19 @@ enum assign_kind {
     ASSIGN_LOCAL, /* outside a function it fails */
 };
 
+/* "[x]=1" in a list of values: the shell computes x, and what that holds. */
+static bool
+computes_key(struct str e)
+{
+    size_t i = 1, open = str_find(e, '[', 0);
+    if (open == (size_t)-1 || open > 2) /* a brace or a quote may stand before it */
+        return false;
+    for (i = open + 1; i < e.len && strchr("0123456789", e.ptr[i]); i++)
+        ;
+    bool number = i > open + 1 && i < e.len && e.ptr[i] == ']';
+    return !number && str_find(e, '=', 0) != (size_t)-1;
+}
+
 /* name=value from the start of `n` to `end`: the parser may have cut the value short, its rest lies in `outer`. */
 static void
 read_assignment(struct sh *sh, TSNode outer, TSNode n, uint32_t end, struct command *c,
@@ -55,6 +68,8 @@ read_assignment(struct sh *sh, TSNode outer, TSNode n, uint32_t end, struct comm
         uint32_t k = ts_node_child_count(value);
         for (uint32_t i = 0; i < k; i++) {
             TSNode e = ts_node_child(value, i);
+            if (computes_key(node_text(sh, e)))
+                sh_incomplete(sh, "an array in an assignment evaluates its subscripts");
             if (ts_node_is_named(e) && !node_is(e, "comment"))
                 word_decode(sh, value, ts_node_start_byte(e), ts_node_end_byte(e), WORD_ARG, &ws);
             if (i > 0 && !gap_is_blank(sh, ts_node_end_byte(ts_node_child(value, i - 1)),

@@ -102,6 +102,18 @@ words_are_guessed(struct sh *sh, size_t from)
     }
 }
 
+/* "bash -s -- a": the operands are the script's, which comes from the input. */
+static bool
+shell_reads_input(const struct command *c, size_t end)
+{
+    for (size_t i = 1; i < end; i++) {
+        struct str s = c->argv[i].w.text;
+        if (s.len > 1 && s.ptr[0] == '-' && s.ptr[1] != '-' && memchr(s.ptr, 's', s.len))
+            return true;
+    }
+    return false;
+}
+
 /* "--command=TEXT" and TEXT. */
 static struct str
 command_value(struct str s)
@@ -151,7 +163,7 @@ wrap_shell(struct wrap *x)
         leaf_inner_text(sh, x->leaf, command_value(c->argv[i].w.text), false);
         if (!c->argv[i].w.known)
             words_are_guessed(sh, from);
-    } else if (i < c->n && !su) {
+    } else if (i < c->n && !su && !shell_reads_input(c, i)) {
         effect_add(sh, x->leaf, EFFECT_READ, &c->argv[i]);
         effect_add(sh, x->leaf, EFFECT_EXEC, &c->argv[i]);
     } else if (c->doc)
