@@ -67,7 +67,8 @@ begin_session(struct core *c, const char *id)
     c->files = file_state_new();
     attach_reset(c);
     c->counted_turn = 0;
-    state_ext_add(&c->state, &(struct state_ext){.name = "latches", .data = &c->latches, .write = write_latches});
+    state_ext_add(&c->state, &(struct state_ext){
+                                 .name = "latches", .data = &c->latches, .write = write_latches});
     memset(&c->usage, 0, sizeof c->usage);
     memset(&c->latches, 0, sizeof c->latches);
     name_session(c, id);
@@ -160,6 +161,9 @@ core_mend(struct core *c, const char *when)
     validator_mend_more(&st->proof, &msgs, &n, &none, &r);
     if (r.changes) {
         state_replace_messages(st, msgs, n);
+        for (size_t i = 0; i < n; i++) /* stored results stand in other messages now */
+            if (msgs[i]->role == ROLE_USER)
+                state_index_answers(st, msgs[i]);
     } else {
         for (size_t i = 0; i < n; i++)
             message_free(msgs[i]);

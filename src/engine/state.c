@@ -68,6 +68,32 @@ state_note_cached(struct state *st, size_t n)
     st->n_cached = st->n_same = n;
 }
 
+static int
+by_address(const void *a, const void *b)
+{
+    const struct message *const *x = a, *const *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Results that are not sent any more are not kept for their calls either, or memory would grow with the session; their ids stay
+ * known, so that none runs twice. */
+static void
+drop_answers(struct state *st, const struct message *const *now, size_t n)
+{
+    const struct message **sorted = xcalloc(n + 1, sizeof *sorted);
+    if (n)
+        memcpy(sorted, now, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_address);
+    for (size_t i = 0; i < st->cap_calls; i++) {
+        struct call_record *r = &st->calls[i];
+        if (!r->answer || bsearch(&r->answer, sorted, n, sizeof *sorted, by_address))
+            continue;
+        message_free(r->answer);
+        r->answer = NULL;
+    }
+    free(sorted);
+}
+
 void
 state_replace_messages(struct state *st, const struct message **take, size_t n)
 {
@@ -76,6 +102,7 @@ state_replace_messages(struct state *st, const struct message **take, size_t n)
         same++;
     if (st->n_same > same)
         st->n_same = same;
+    drop_answers(st, take, n);
     drop_messages(st);
     st->messages = take;
     st->n = st->cap = n;

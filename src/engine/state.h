@@ -90,7 +90,8 @@ void state_begin_submit(struct state *st); /* counters of one submit back to the
 void state_append(struct state *st, const struct message *take_m);
 /* An answer came to a request of these messages: what it was made of is in the cache now. */
 void state_note_cached(struct state *st, size_t n);
-/* Takes the array (and its references) in place of what is there. Messages that are the same pointers count as unchanged. */
+/* Takes the array (and its references) in place of what is there. Messages that are the same pointers count as unchanged; stored
+ * results that are not among them are let go of. */
 void state_replace_messages(struct state *st, const struct message **take, size_t n);
 const struct message *state_last(const struct state *st); /* NULL: none */
 

@@ -71,7 +71,8 @@ write_script(const struct session *s, struct buf *b)
     buf_adds(b, "{\"cache\":{\"life_s\":300,\"tick_s\":30,\"min_tokens\":1024},"
                 "\"responses\":[[{\"text\":\"unexpected\"}]],\"match\":[");
     buf_addf(b,
-             "{\"text\":\"turn %d.\",\"tool_result\":false,\"model\":\"" MODEL "\",\"again\":true,"
+             "{\"if\":\"of file %d, line 3\",\"tool_result\":true,\"model\":\"" MODEL
+             "\",\"again\":true,"
              "\"then\":[{\"status\":529,\"body\":{\"type\":\"error\",\"error\":{\"type\":"
              "\"overloaded_error\",\"message\":\"Overloaded\"}}}]},",
              FALLBACK_TURN);
@@ -87,9 +88,23 @@ write_script(const struct session *s, struct buf *b)
 }
 
 static void
-begin(struct session *s, void (*script)(const struct session *s, struct buf *b))
+start_engine(struct session *s)
 {
     struct err err = {0};
+    char *url = xasprintf("http://127.0.0.1:%d", s->srv.port);
+    s->r.cfg.take_provider =
+        anthropic_provider_new(&(struct anthropic_config){.base_url = url, .api_key = "k"});
+    free(url);
+    s->r.closed = false;
+    s->r.e = engine_start(&s->r.cfg, &err);
+    if (!s->r.e)
+        fail_msg("engine_start: %s", err.text);
+    rig_kind(&s->r, EV_SESSION);
+}
+
+static void
+begin(struct session *s, void (*script)(const struct session *s, struct buf *b))
+{
     struct buf b;
     memset(s, 0, sizeof *s);
     rig_init(&s->r);
@@ -99,19 +114,12 @@ begin(struct session *s, void (*script)(const struct session *s, struct buf *b))
     script(s, &b);
     wire_server_start(&s->srv, buf_cstr(&b), "0");
     buf_release(&b);
-    char *url = xasprintf("http://127.0.0.1:%d", s->srv.port);
     s->seams = (struct engine_seams){.retry_base_ms = 1, .kill_wait_ms = 2000};
     s->r.cfg.seams = &s->seams;
     s->r.cfg.model = MODEL;
     s->r.cfg.fallback_model = FALLBACK;
     s->r.cfg.max_retries = 1;
-    s->r.cfg.take_provider =
-        anthropic_provider_new(&(struct anthropic_config){.base_url = url, .api_key = "k"});
-    free(url);
-    s->r.e = engine_start(&s->r.cfg, &err);
-    if (!s->r.e)
-        fail_msg("engine_start: %s", err.text);
-    rig_kind(&s->r, EV_SESSION);
+    start_engine(s);
 }
 
 static void
@@ -220,9 +228,181 @@ test_fifty_turns(void **state)
     end(&s);
 }
 
+/* ---- latches ---- */
+
+static void
+three_words(const struct session *s, struct buf *b)
+{
+    (void)s;
+    buf_adds(b, "{\"responses\":[[{\"text\":\"I have read it.\"}]]}");
+}
+
+static void
+refuses_the_beta(const struct session *s, struct buf *b)
+{
+    (void)s;
+    buf_adds(b,
+             "{\"responses\":[[{\"text\":\"I have read it.\"}],[{\"status\":400,\"body\":{\"type\":"
+             "\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Unexpected "
+             "value(s) `afk-mode-2026-01-31` for the `anthropic-beta` header.\"}}}],[{\"text\":"
+             "\"I have read it.\"}]]}");
+}
+
+static void
+expect_beta(const struct session *s, size_t request, const char *beta)
+{
+    struct cJSON *t = wire_server_logged(&s->srv, request);
+    assert_non_null(t);
+    assert_string_equal(json_cstr(t, "headers.anthropic-beta", ""), beta);
+    json_free(t);
+}
+
+static void
+clear(struct session *s)
+{
+    rig_post(&s->r, OP_COMMAND, "/clear");
+    rig_kind(&s->r, EV_SESSION);
+}
+
+static void
+test_a_latch_stays_until_clear(void **state)
+{
+    (void)state;
+    struct session s;
+    begin(&s, three_words);
+    run_turn(&s, 1);
+    set_mode(&s, PERM_AUTO);
+    run_turn(&s, 2);
+    set_mode(&s, PERM_DEFAULT);
+    run_turn(&s, 3);
+    clear(&s);
+    run_turn(&s, 4);
+    expect_beta(&s, 0, "");
+    expect_beta(&s, 1, "afk-mode-2026-01-31");
+    expect_beta(&s, 2, "afk-mode-2026-01-31");
+    expect_beta(&s, 3, "");
+    end(&s);
+}
+
+static void
+test_a_refused_beta_is_not_sent_again(void **state)
+{
+    (void)state;
+    struct session s;
+    begin(&s, refuses_the_beta);
+    run_turn(&s, 1);
+    set_mode(&s, PERM_AUTO);
+    run_turn(&s, 2);
+    run_turn(&s, 3);
+    expect_beta(&s, 1, "afk-mode-2026-01-31");
+    expect_beta(&s, 2, "");
+    expect_beta(&s, 3, "");
+    struct op *op = op_new(OP_QUERY, NULL);
+    op->query = QUERY_STATE;
+    op->seq = 7;
+    engine_post(s.r.e, op);
+    const struct event *e = rig_kind(&s.r, EV_ANSWER);
+    assert_non_null(strstr(e->u.answer.json, "\"afk\":true"));
+    assert_non_null(strstr(e->u.answer.json, "\"refused\":[\"afk\"]"));
+    end(&s);
+}
+
+static void
+test_a_resumed_session_sends_what_it_sent(void **state)
+{
+    (void)state;
+    struct session s;
+    begin(&s, three_words);
+    set_mode(&s, PERM_AUTO); /* before the journal is there */
+    run_turn(&s, 1);
+    set_mode(&s, PERM_DEFAULT);
+    run_turn(&s, 2);
+    char *id = xstrdup(engine_session_id(s.r.e));
+    rig_stop(&s.r);
+    s.r.cfg.resume_id = id;
+    start_engine(&s);
+    run_turn(&s, 3);
+    expect_beta(&s, 0, "afk-mode-2026-01-31");
+    expect_beta(&s, 2, "afk-mode-2026-01-31");
+    free(id);
+    end(&s);
+}
+
+/* ---- the same bytes ---- */
+
+/* Two sessions of one project, in two processes' worth of state: tools and the static prompt are the same bytes, keys in the same order. */
+static void
+test_tools_and_prompt_have_one_form(void **state)
+{
+    (void)state;
+    struct session s;
+    begin(&s, three_words);
+    run_turn(&s, 1);
+    clear(&s);
+    run_turn(&s, 2);
+    struct cJSON *one = wire_server_logged(&s.srv, 0), *two = wire_server_logged(&s.srv, 1);
+    static const char *const parts[] = {"body.tools", "body.system.0", "body.system.1"};
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        struct buf a, b;
+        buf_init(&a, BUF_MAX);
+        buf_init(&b, BUF_MAX);
+        assert_non_null(json_at(one, parts[i]));
+        json_print(json_at(one, parts[i]), &a);
+        json_print(json_at(two, parts[i]), &b);
+        assert_true(str_eq(buf_str(&a), buf_str(&b)));
+        buf_release(&a);
+        buf_release(&b);
+    }
+    const struct cJSON *t = json_first(json_at(one, "body.tools"));
+    static const char *const keys[] = {"name", "description", "input_schema"};
+    for (; t; t = json_next(t)) {
+        size_t i = 0;
+        for (const struct cJSON *k = json_first(t); k; k = json_next(k))
+            assert_string_equal(json_key(k), keys[i++]);
+        assert_int_equal(i, 3);
+    }
+    json_free(one);
+    json_free(two);
+    end(&s);
+}
+
+/* A prompt of the person's own keeps the four segments apart: what is theirs may be shared, what is the session's stands behind it. */
+static void
+test_an_own_prompt_keeps_the_breakpoints(void **state)
+{
+    (void)state;
+    struct session s;
+    begin(&s, three_words);
+    rig_stop(&s.r);
+    s.r.cfg.system_prompt = "MINE";
+    s.r.cfg.append_system_prompt = "APPENDED";
+    start_engine(&s);
+    run_turn(&s, 1);
+    run_turn(&s, 2);
+    struct cJSON *t = wire_server_logged(&s.srv, 1);
+    size_t marks = 0, n = json_len(json_at(t, "body.system"));
+    for (const struct cJSON *k = json_first(json_at(t, "body.system")); k; k = json_next(k))
+        marks += json_get(k, "cache_control") != NULL;
+    assert_int_equal(marks, 2);
+    assert_int_equal(n, 3);
+    assert_string_equal(json_cstr(t, "body.system.1.text", ""), "MINE");
+    assert_non_null(json_at(t, "body.system.1.cache_control"));
+    assert_non_null(strstr(json_cstr(t, "body.system.2.text", ""), "APPENDED"));
+    assert_non_null(json_at(t, "body.system.2.cache_control"));
+    json_free(t);
+    end(&s);
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fifty_turns)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fifty_turns),
+        cmocka_unit_test(test_a_latch_stays_until_clear),
+        cmocka_unit_test(test_a_refused_beta_is_not_sent_again),
+        cmocka_unit_test(test_a_resumed_session_sends_what_it_sent),
+        cmocka_unit_test(test_tools_and_prompt_have_one_form),
+        cmocka_unit_test(test_an_own_prompt_keeps_the_breakpoints),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
