@@ -272,6 +272,25 @@ def decisions(b):
     yield "permission decision, 10 kB compound, p99", r["p99_10kb_ms"], "ms", "5", None, ""
 
 
+# ---- requests ----
+
+@row
+def requests(b):
+    """What is done between the results of a turn and the first byte on the wire, in processor time, and the memory of a long session whose
+    context tiers are at work: bench/request.c (-DYARE_BENCH=ON)."""
+    tool = os.path.join(os.path.dirname(os.path.abspath(b.yare)), "bench", "request")
+    if not os.path.exists(tool):
+        raise m.BenchError("%s is not there: configure with -DYARE_BENCH=ON, as scripts/bench does" % tool)
+    turns = 1000 if b.quick else 10000
+    folder = os.path.join(b.folder, "request")
+    os.makedirs(folder, exist_ok=True)
+    r = json.loads(subprocess.run([tool, folder, str(turns)], capture_output=True, text=True, check=True).stdout)
+    for n in ("100", "1000", "10000"):
+        yield "request behind %s messages" % n, r["build_us"][n] / 1000, "ms", "", None, ""
+    yield "memory after %d turns" % turns, r["rss_mb"], "MB", "80", None, ""
+    yield "  of it in the last half", r["rss_last_half_mb"], "MB", "1", None, ""
+
+
 # ---- sessions ----
 
 def long_session(b, messages, size):
