@@ -21,7 +21,8 @@ context_count(struct core *c, int64_t *ret_tokens)
     int64_t turn = c->passport.turns + st->turn, tokens = 0;
     struct err err = {0};
     struct round r = {0};
-    if (!c->provider->count || !c->loaded || !st->n || c->counted_turn == turn + 1)
+    /* what is new is estimated, all else was counted */
+    if (!c->provider->count || !c->loaded || st->n_counted >= st->n || c->counted_turn == turn + 1)
         return false;
     c->counted_turn = turn + 1;
     loop_fill_request(c, &r);

@@ -1,13 +1,18 @@
 /* The context step, and what the loop does when a conversation does not fit: folds are committed, then everything is compacted, once. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "engine/compact.h"
 #include "engine/context.h"
+#include "engine/count.h"
 #include "engine/loop_stream.h"
 #include "engine/retry.h"
 
-/* Below this share of the window by the server's own count a refusal is not for the conversation's length. */
+/* Below this share of the window, and so few bytes, a bare 413 is not for the conversation's length. */
 #define UNLIKELY_PERCENT 30
+#define GATEWAY_BYTES ((size_t)512 << 10)
+#define WINDOW_LEAST 1000 /* a smaller limit is a misread one */
 
 /* ---- before each request ---- */
 
@@ -28,6 +33,17 @@ end_too_long(struct loop *l, enum loop_exit x, const char *why)
     return LOOP_END(l, x);
 }
 
+/* Near a limit an estimate is not good enough to compact, or to stop, by. */
+static void
+count_if_near(struct loop *l)
+{
+    const struct core *c = l->core;
+    int64_t used = context_used(c), tokens;
+    if (context_is_near(used, compact_limit(l->e)) ||
+        context_is_near(used, context_window(c) - CONTEXT_RESERVE))
+        (void)context_count(l->core, &tokens);
+}
+
 /* Automatic compaction, where it is due. What it left must fit below the limit: another one would change nothing. */
 static enum flow
 compact_if_due(struct loop *l)
@@ -37,6 +53,10 @@ compact_if_due(struct loop *l)
     const char *why;
     if (!compact_is_due(l->e))
         return FLOW_NEXT;
+    if (compact_must_stay(c) >= compact_limit(l->e))
+        return end_too_long(
+            l, EXIT_PROMPT_TOO_LONG,
+            "instructions and pins alone are over the limit of automatic compaction");
     compact_run(l->e, COMPACT_AUTO, NULL, l->turn, &r);
     if (cancel_fired(l->turn) != CANCEL_NONE)
         return LOOP_END(l, EXIT_ABORTED_STREAMING);
@@ -57,6 +77,7 @@ step_context(struct loop *l, struct round *r)
     struct core *c = l->core;
     if (cancel_fired(l->turn) != CANCEL_NONE)
         return LOOP_END(l, EXIT_ABORTED_STREAMING);
+    count_if_near(l);
     context_run_tiers(c);
     enum flow f = compact_if_due(l);
     if (f != FLOW_NEXT)
@@ -92,21 +113,64 @@ make_shorter(struct loop *l)
     return r.done ? LOOP_GO(l, TR_REACTIVE_COMPACT_RETRY) : FLOW_NEXT;
 }
 
-/* A gateway that refuses by its own limits says nothing of the model's window. A provider that names the reason is believed. */
+/* A gateway that refuses by limits of its own says nothing of the model's window: a bare 413 to a small request. */
 static bool
 is_for_its_length(const struct loop *l, const struct err *err)
 {
     const struct core *c = l->core;
-    int64_t window = context_window(c), counted = c->state.context_tokens;
-    if (strcmp(err->kind, "prompt_too_long") == 0 || window <= 0 || counted <= 0)
+    int64_t window = context_window(c);
+    if (err->http != 413 || strstr(err->kind, "request_too_large") ||
+        strstr(err->text, "request_too_large"))
         return true;
-    return context_used(c) >= window / 100 * UNLIKELY_PERCENT;
+    return c->state.bytes + prompt_bytes(&c->prompt) >= GATEWAY_BYTES || window <= 0 ||
+           context_used(c) >= window / 100 * UNLIKELY_PERCENT;
+}
+
+static int64_t
+number_after(const char *text, const char *words)
+{
+    const char *at = strcasestr(text, words);
+    if (!at)
+        return 0;
+    at += strlen(words);
+    long long n = strtoll(at, NULL, 10);
+    return n > 0 && n < INT64_C(1) << 40 ? n : 0;
+}
+
+/* What the server takes in, where it says so; else it is less than what was sent. So that the tiers act before the next refusal. */
+static void
+learn_limit(struct core *c, const struct err *err)
+{
+    static const char *const limit_words[] = {"tokens > ", "maximum context length is ",
+                                              "context size (", "context window of ",
+                                              "maximum of "};
+    int64_t limit = 0, was = context_window(c),
+            sent = number_after(err->text, "prompt is too long: ");
+    for (size_t i = 0; i < ARRAY_LEN(limit_words) && !limit; i++)
+        limit = number_after(err->text, limit_words[i]);
+    /* its count is better than any estimate */
+    if (sent > 0)
+        c->state.bytes_per_token =
+            (double)(c->state.bytes + prompt_bytes(&c->prompt)) / (double)sent;
+    if (limit <= 0)
+        limit = sent > 0 ? sent - 1 : context_used(c) - 1;
+    if (limit < WINDOW_LEAST || (was > 0 && limit >= was))
+        return;
+    c->window = limit;
+    log_info("context", "the server takes in %lld tokens, not %lld", (long long)limit,
+             (long long)was);
+    core_notice(c, "the server takes in %lld tokens; the conversation is kept below that",
+                (long long)limit);
 }
 
 enum flow
 loop_shorter(struct loop *l, struct round *r)
 {
-    enum flow f = is_for_its_length(l, &r->err) ? make_shorter(l) : FLOW_NEXT;
+    enum flow f = FLOW_NEXT;
+    if (is_for_its_length(l, &r->err)) {
+        learn_limit(l->core, &r->err);
+        f = make_shorter(l);
+    }
     return f == FLOW_NEXT ? loop_give_up(l, r, &r->err) : f;
 }
 
