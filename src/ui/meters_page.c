@@ -386,7 +386,13 @@ write_breaks(struct mp *m)
         buf_addf(&s, "turn %lld: ", (long long)json_count(b, "turn"));
         fmt_count(&s, json_count(b, "tokens"));
         buf_addf(&s, " tokens again, %s", json_cstr(b, "reason", "not known why"));
-        page_para(m->out, ST_WARN, buf_str(&s), m->width);
+        if (json_is_num(json_at(b, "cost_usd"))) {
+            buf_adds(&s, " (");
+            fmt_usd(&s, json_num(b, "cost_usd", 0));
+            buf_addc(&s, ')');
+        }
+        page_para(m->out, json_bool(b, "expected", false) ? ST_DIM : ST_WARN, buf_str(&s),
+                  m->width);
         buf_release(&s);
     }
     if (!json_len(list))
