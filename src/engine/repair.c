@@ -90,11 +90,18 @@ holds_image(const struct block *b)
            (b->kind == BLOCK_TOOL_RESULT && str_contains(b->raw, STR("\"image\"")));
 }
 
+/* Words of the person are never left out: the refusal is told instead. */
+static bool
+was_typed(const struct message *m, size_t block)
+{
+    return m->role == ROLE_USER && !m->hidden && m->blocks[block].kind == BLOCK_TEXT;
+}
+
 static bool
 mend_one(struct core *c, size_t at, size_t block, const char **ret_what)
 {
     const struct message *m = c->state.messages[at], *fresh = NULL;
-    if (block >= m->n_blocks)
+    if (block >= m->n_blocks || was_typed(m, block))
         return false;
     if (mend_is_thinking(&m->blocks[block])) {
         *ret_what = "its thinking was left out";

@@ -185,6 +185,8 @@ say_words(struct out *o, unsigned n, bool thinking)
 
 /* ---- calls ---- */
 
+#define IDS_MAX 1024
+
 static const char *
 new_id(struct server *s, uint64_t input)
 {
@@ -226,8 +228,7 @@ add_input(struct buf *b)
     case 0:
     case 1:
     case 2:
-        buf_addf(b, "{\"file_path\":\"%s/f%u.c\"%s}", root, file,
-                 world_pick(4) ? "" : ",\"limit\":20");
+        buf_addf(b, "{\"file_path\":\"%s/f%u.c\",\"limit\":%u}", root, file, 5 + world_pick(60));
         return "Read";
     case 3:
     case 4:
@@ -257,6 +258,11 @@ add_call(struct out *o, enum sim_fault f)
     struct server *s = o->s;
     struct buf b;
     buf_init(&b, BUF_MAX);
+    if (s->n_ids == IDS_MAX) { /* the newest half is enough to repeat one of */
+        memmove(s->ids, s->ids + IDS_MAX / 2, IDS_MAX / 2 * sizeof *s->ids);
+        s->n_ids -= IDS_MAX / 2;
+        s->used_ids_from = s->used_ids_from > IDS_MAX / 2 ? s->used_ids_from - IDS_MAX / 2 : 0;
+    }
     const char *name = add_input(&b), *id;
     if (f == F_BAD_INPUT)
         buf_truncate(&b, 1 + world_pick((unsigned)b.len));
@@ -364,11 +370,24 @@ add_summary(const struct view *v, struct buf *b)
 {
     buf_adds(b, "## Task\n");
     add_words(b, 20 + world_pick(40));
-    buf_adds(b, "\n\n## Constraints and decisions\n");
+    buf_adds(b, "\n## Constraints\n");
     add_facts(v, b);
-    buf_addf(b, "\n## Files\n- %s/f%u.c\n- %s/f%u.c\n\n## Errors\nnone\n\n## Next step\n",
-             sim->root, world_pick(8), sim->root, world_pick(8));
+    buf_adds(b, "## Decisions\n");
+    add_words(b, 10);
+    buf_addf(b, "\n## Files\n- %s/f%u.c\n- %s/f%u.c\n## Errors\nnone\n## State\n", sim->root,
+             world_pick(8), sim->root, world_pick(8));
     add_words(b, 10 + world_pick(30));
+    buf_adds(b, "\n## Next step\n");
+    add_words(b, 10 + world_pick(30));
+}
+
+/* No summary at all: the model talks on, or asks back. */
+static void
+add_ramble(struct buf *b)
+{
+    buf_adds(b, "Sure! Before I do that, ");
+    add_words(b, 5 + world_pick(600));
+    buf_adds(b, " Shall I go on?");
 }
 
 void
@@ -386,7 +405,10 @@ model_side_answer(struct server *s, const struct view *v, enum sim_fault f, stru
     } else if (f != F_EMPTY && f != F_MAX_TOKENS && v->max_tokens < 400) {
         add_words(&text, 6); /* one line over a batch of tools */
     } else if (f != F_EMPTY) {
-        add_summary(v, &text);
+        if (f == F_JUNK)
+            add_ramble(&text);
+        else
+            add_summary(v, &text);
         if (f == F_MAX_TOKENS)
             o.max = 30;
     }

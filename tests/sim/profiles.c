@@ -67,7 +67,7 @@ static const struct sim_profile profiles[] = {
         .window = 60000,
         .steps_max = 12,
         .result_max = 20000,
-        .pins = 2,
+        .pins = 30,
         .facts = 20,
         .quiet_disk = true,
     },

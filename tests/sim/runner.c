@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "sim/world.h"
 
 #define HANG_MS 60000 /* of real time, for one session */
 #define JOBS_MAX 16
@@ -28,14 +29,6 @@ struct worker {
     bool busy;
 };
 
-int64_t
-runner_now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 static void
 tell(int fd, const struct word *w)
 {
@@ -50,9 +43,9 @@ work(const struct sim_profile *p, uint64_t from, uint64_t to, uint64_t step, int
         struct word w = {.begun = true, .report.seed = seed};
         tell(fd, &w);
         w.begun = false;
-        int64_t began = runner_now_us();
+        int64_t began = world_real_us();
         session_run(p, seed, false, NULL, &w.report);
-        w.report.real_us = runner_now_us() - began;
+        w.report.real_us = world_real_us() - began;
         tell(fd, &w);
     }
     exit(0); /* with the checks that a sanitizer makes at the end */
@@ -175,7 +168,7 @@ hear(struct worker *k, struct totals *t, uint64_t step)
     }
     k->busy = w.begun;
     k->seed = w.report.seed;
-    k->since_us = runner_now_us();
+    k->since_us = world_real_us();
     k->next = k->seed + step;
     if (!w.begun)
         add_report(t, &w.report);
@@ -200,7 +193,7 @@ turn(struct worker *ks, int jobs, struct totals *t, const struct sim_profile *p,
             continue;
         if (fds[i].revents) {
             hear(k, t, (uint64_t)jobs);
-        } else if (k->busy && runner_now_us() - k->since_us > (int64_t)HANG_MS * 1000) {
+        } else if (k->busy && world_real_us() - k->since_us > (int64_t)HANG_MS * 1000) {
             kill(k->pid, SIGKILL);
             worker_died(k, "it hangs on the real clock", t);
         }
@@ -214,7 +207,7 @@ void
 runner_run(const struct sim_profile *p, uint64_t from, uint64_t to, int jobs, struct totals *ret)
 {
     struct worker ks[JOBS_MAX];
-    int64_t began = runner_now_us();
+    int64_t began = world_real_us();
     memset(ret, 0, sizeof *ret);
     if (jobs > JOBS_MAX)
         jobs = JOBS_MAX;
@@ -224,5 +217,5 @@ runner_run(const struct sim_profile *p, uint64_t from, uint64_t to, int jobs, st
     }
     while (turn(ks, jobs, ret, p, to))
         ;
-    ret->seconds = (double)(runner_now_us() - began) / 1e6;
+    ret->seconds = (double)(world_real_us() - began) / 1e6;
 }

@@ -16,4 +16,3 @@ struct totals {
 };
 void runner_run(const struct sim_profile *p, uint64_t from, uint64_t to, int jobs,
                 struct totals *ret);
-int64_t runner_now_us(void); /* the real clock */

@@ -95,17 +95,39 @@ refuse_for(struct plan *p, enum sim_fault f)
     }
 }
 
+/* A thinking block that stands in the request; false: there is none. */
+static bool
+pick_thinking(const struct view *v, size_t *ret_message, size_t *ret_block)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < v->n; i++)
+        for (size_t k = 0; k < v->msgs[i].m->n_blocks; k++)
+            if (v->msgs[i].m->blocks[k].kind == BLOCK_THINKING && world_pick(++n) == 0) {
+                *ret_message = i;
+                *ret_block = k;
+            }
+    return n > 0;
+}
+
+/* Mostly what a real server says, now and then a block that has nothing to do with it. */
 static void
 refuse_block(struct server *s, struct plan *p, const struct view *v)
 {
-    char text[200];
-    size_t at = v->n > 1 ? world_pick((unsigned)v->n) : 0;
     static const char *const whys[] = {
         "`thinking` blocks in the latest assistant message cannot be modified",
-        "Could not process image", "Invalid `signature` in `thinking` block"};
-    (void)s;
-    snprintf(text, sizeof text, "messages.%zu.content.0: %s", at, whys[world_pick(3)]);
+        "Invalid `signature` in `thinking` block", "Could not process image"};
+    char text[200];
+    size_t at = world_pick((unsigned)v->n), block = 0;
+    unsigned why = world_pick(2);
+    if (world_pick(4) == 0 || !pick_thinking(v, &at, &block))
+        why = world_pick(3);
+    snprintf(text, sizeof text, "messages.%zu.content.%zu: %s", at, block, whys[why]);
     refuse(p, 400, "invalid_request_error", text);
+    /* What it is mended to is another input. */
+    for (size_t k = 0; k < v->msgs[at].m->n_blocks; k++)
+        for (size_t n = 0; n < s->n_ids; n++)
+            if (str_is(v->msgs[at].m->blocks[k].id, s->ids[n].id))
+                s->ids[n].input = 0;
 }
 
 /* ---- what happens to this request ---- */
@@ -137,20 +159,27 @@ draw_fault(struct server *s, bool side)
     return F_NONE;
 }
 
+#define FORCE_LEAST                                                                                \
+    4000 /* tokens of messages: a conversation that is nothing yet has nothing to give */
+
 static void
 shrink(struct server *s, const struct view *v, enum sim_fault f)
 {
+    size_t head = v->system.len + v->tools.len;
+    if (v->tokens < v->head_tokens + FORCE_LEAST)
+        return;
     if (f == F_WINDOW_SHRINKS)
         s->window = v->head_tokens + (v->tokens - v->head_tokens) * (550 + world_pick(400)) / 1000;
     else if (f == F_BYTES_SHRINK)
-        s->max_bytes = v->raw_bytes * (550 + world_pick(400)) / 1000;
+        s->max_bytes = head + (v->raw_bytes - head) * (550 + world_pick(400)) / 1000;
 }
 
 /* The recovery suite: from this request on it is too long, once or for good. */
 static void
 force_too_long(struct server *s, const struct view *v)
 {
-    if (!s->force_at || s->answers + 1 < s->force_at || s->forcing || v->n < 3)
+    if (!s->force_at || s->answers + 1 < s->force_at || s->forcing || v->n < 5 ||
+        v->tokens < v->head_tokens + FORCE_LEAST)
         return;
     s->force_at = 0;
     s->forcing = true;
@@ -239,14 +268,14 @@ answer_main(struct server *s, const struct view *v, enum sim_fault f, struct pla
 static void
 answer_side(struct server *s, const struct view *v, enum sim_fault f, struct plan *p)
 {
-    static const enum sim_fault kinds[] = {F_SERVER,  F_RATE_BARE, F_NO_CONNECTION, F_CUT,
-                                           F_REFUSAL, F_EMPTY,     F_MAX_TOKENS};
+    static const enum sim_fault kinds[] = {F_SERVER,  F_RATE_BARE, F_NO_CONNECTION, F_CUT, F_STALL,
+                                           F_REFUSAL, F_EMPTY,     F_MAX_TOKENS,    F_JUNK};
     if (f == F_SIDE)
         f = kinds[world_pick(ARRAY_LEN(kinds))];
-    if (refuse_for(p, f) || !fits(s, v, p))
+    if ((f != F_JUNK && refuse_for(p, f)) || !fits(s, v, p))
         return;
     model_side_answer(s, v, f, &p->bytes);
-    if (f == F_CUT)
+    if (f == F_CUT || f == F_STALL)
         break_stream(p, f);
 }
 

@@ -19,13 +19,16 @@
 #define PATIENCE_MS ((int64_t)48 * 3600 * 1000)
 #define QUIET_MS 7200000
 
+/* Of sim_tier_names: these leave what a person typed as it is. */
+#define TIERS_THAT_KEEP_WORDS 5
+
 struct sim *sim;
 
 #define X(id, name, ...) name,
 const char *const sim_transition_names[SIM_TRANSITIONS] = {LOOP_TRANSITIONS(X)};
 #undef X
-const char *const sim_tier_names[SIM_TIERS] = {"snip", "micro",  "collapse",
-                                               "auto", "person", "reactive"};
+const char *const sim_tier_names[SIM_TIERS] = {"budget", "snip", "micro",  "collapse",
+                                               "trim",   "auto", "person", "reactive"};
 
 /* ---- what went wrong ---- */
 
@@ -206,7 +209,13 @@ static void
 on_compact(const struct event *e)
 {
     int tier = find_name(sim_tier_names, SIM_TIERS, e->u.compact.tier);
+    if (!*e->u.compact.tier) /* of a history that is shown again */
+        return;
+    if (tier < 0)
+        sim_fail("a tier that has no name here: %s", e->u.compact.tier);
     sim->open_compacts += e->phase == PHASE_START ? 1 : e->phase == PHASE_END ? -1 : 0;
+    if (e->phase == PHASE_START)
+        sim_log("compact %s begins", e->u.compact.tier);
     if (e->phase != PHASE_END || tier < 0)
         return;
     sim_log("compact %s%s: %lld to %lld tokens", e->u.compact.tier,
@@ -217,7 +226,7 @@ on_compact(const struct event *e)
         return;
     }
     sim->report->tiers[tier]++;
-    if (tier < 3)
+    if (tier < TIERS_THAT_KEEP_WORDS)
         return;
     for (size_t i = 0; i < sim->n_said; i++)
         sim->said[i].compacted |= sim->said[i].state == SAID_KEPT;
@@ -661,6 +670,17 @@ new_fact(void)
     return f;
 }
 
+/* One that stands in the conversation and is not pinned yet. */
+static struct fact *
+said_fact(void)
+{
+    for (size_t i = 0; i < sim->n_facts; i++)
+        if (sim->facts[i].said && !sim->facts[i].pinned &&
+            str_contains(buf_str(&sim->server.last.body), str_from(sim->facts[i].text)))
+            return &sim->facts[i];
+    return NULL;
+}
+
 /* A command between two prompts; it is over when this is. */
 static void
 command(const char *line)
@@ -691,7 +711,9 @@ between_prompts(void)
 {
     const struct sim_profile *p = sim->profile;
     if (world_chance(p->pins) && !sim->no_pins) {
-        struct fact *f = new_fact();
+        struct fact *f = said_fact();
+        if (!f && world_chance(p->new_pins))
+            f = new_fact();
         if (f)
             pin(f);
     }

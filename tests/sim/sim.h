@@ -55,7 +55,7 @@ enum sim_fault {
 extern const char *const sim_fault_names[F_COUNT];
 
 #define SIM_TRANSITIONS 6
-#define SIM_TIERS 6 /* snip micro collapse auto person reactive */
+#define SIM_TIERS 8
 extern const char *const sim_transition_names[SIM_TRANSITIONS];
 extern const char *const sim_tier_names[SIM_TIERS];
 
@@ -72,6 +72,7 @@ struct sim_profile {
     unsigned asks, denies;                                /* of 1000 calls */
     unsigned facts;                                       /* said in the course of the session */
     unsigned caps;       /* of 1000 sessions: a cap of turns, or of money */
+    unsigned new_pins;   /* of 1000 pins where nothing said is left: words that were never typed */
     bool force_too_long; /* at a random request: what the recovery suite counts */
     bool plain_retry;    /* the client sends the same request again, and no more is done */
     bool strict;         /* the last, calm prompt must complete */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "sim/world.h"
 
 /* ---- tables ---- */
 
@@ -220,7 +221,7 @@ probe(const struct sim_report *r)
             probes[i] = probes[2 * i + 1];
         n_probes = PROBES / 2;
     }
-    probes[n_probes++] = (struct probe){r->rounds, r->requests, runner_now_us(), rss_kb()};
+    probes[n_probes++] = (struct probe){r->rounds, r->requests, world_real_us(), rss_kb()};
 }
 
 /* Real microseconds a round, over a part of the session. */
@@ -251,11 +252,11 @@ suites_long(const struct sim_profile *p, uint64_t seed, unsigned rounds)
 {
     struct totals t = {0};
     struct sim_report r;
-    int64_t began = runner_now_us();
+    int64_t began = world_real_us();
     session_long(p, seed, rounds, probe, &r);
     t.sessions = 1;
     t.sum = r;
-    t.seconds = (double)(runner_now_us() - began) / 1e6;
+    t.seconds = (double)(world_real_us() - began) / 1e6;
     if (!r.ok) {
         t.failed = t.n_failures = 1;
         t.failures[0] = r;

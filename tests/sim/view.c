@@ -47,12 +47,21 @@ count_tokens(struct str s)
 
 /* ---- the scanner ---- */
 
+/* Behind the closing quote: one with an even number of backslashes before it. */
 static size_t
 skip_string(struct str s, size_t i)
 {
-    for (i++; i < s.len && s.ptr[i] != '"'; i++)
-        i += s.ptr[i] == '\\';
-    return i + 1;
+    size_t from = ++i;
+    const char *hit;
+    while (i < s.len && (hit = memchr(s.ptr + i, '"', s.len - i)) != NULL) {
+        size_t at = (size_t)(hit - s.ptr), n = at;
+        while (n > from && s.ptr[n - 1] == '\\')
+            n--;
+        if ((at - n) % 2 == 0)
+            return at + 1;
+        i = at + 1;
+    }
+    return s.len;
 }
 
 static size_t

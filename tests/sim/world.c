@@ -481,6 +481,14 @@ __wrap_clock_gettime(clockid_t id, struct timespec *ret)
     return 0;
 }
 
+int64_t
+world_real_us(void)
+{
+    struct timespec t;
+    __real_clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 time_t
 __wrap_time(time_t *ret)
 {

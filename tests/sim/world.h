@@ -16,6 +16,7 @@ void world_begin(uint64_t seed); /* the caller is the first actor */
 int world_end(void);
 
 int64_t world_now_ms(void);
+int64_t world_real_us(void);         /* the real clock, to measure with */
 uint64_t world_random(void);         /* of the seed */
 bool world_chance(unsigned in_1000); /* of the seed */
 unsigned world_pick(unsigned n);     /* 0..n-1 of the seed */
