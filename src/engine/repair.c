@@ -90,30 +90,25 @@ holds_image(const struct block *b)
            (b->kind == BLOCK_TOOL_RESULT && str_contains(b->raw, STR("\"image\"")));
 }
 
-/* Words of the person are never left out: the refusal is told instead. */
+/* Only what the complaint is about goes. Words never do, least of all the person's: the refusal is told instead. */
 static bool
-was_typed(const struct message *m, size_t block)
-{
-    return m->role == ROLE_USER && !m->hidden && m->blocks[block].kind == BLOCK_TEXT;
-}
-
-static bool
-mend_one(struct core *c, size_t at, size_t block, const char **ret_what)
+mend_one(struct core *c, size_t at, size_t block, const char *said, const char **ret_what)
 {
     const struct message *m = c->state.messages[at], *fresh = NULL;
-    if (block >= m->n_blocks || was_typed(m, block))
+    const struct block *b = block < m->n_blocks ? &m->blocks[block] : NULL;
+    if (!b || b->kind == BLOCK_TEXT)
         return false;
-    if (mend_is_thinking(&m->blocks[block])) {
+    if (mend_is_thinking(b) || strstr(said, "thinking")) {
         *ret_what = "its thinking was left out";
         return strip_thinking(c);
     }
-    *ret_what = "a block was left out";
-    if (holds_image(&m->blocks[block])) {
+    if (holds_image(b)) {
         *ret_what = "the image was replaced by a text that says so";
         fresh = images_replace(m, images_any, NULL);
-    }
-    if (!fresh)
+    } else if (!strstr(said, "image")) {
+        *ret_what = "a block was left out";
         fresh = without_block(m, block);
+    }
     if (fresh)
         put_in_state(c, at, fresh);
     return fresh != NULL;
@@ -131,7 +126,7 @@ repair_block(struct core *c, const struct model_request *req, const struct err *
     if (i == SIZE_MAX)
         return false;
     bool ok = block == SIZE_MAX ? strstr(err->text, "thinking") && strip_thinking(c)
-                                : mend_one(c, i, block, &what);
+                                : mend_one(c, i, block, err->text, &what);
     if (ok)
         (void)snprintf(ret_what, what_size, "message %zu: %s", at + 1, what);
     return ok;
