@@ -75,8 +75,8 @@ test_each_failure_is_known(void **state)
         {ERR_CANCELLED, 0, false, "", "cancelled", FAIL_OTHER},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct err e = make(rows[i].code, rows[i].http, rows[i].retryable, rows[i].kind,
-                            rows[i].text);
+        struct err e =
+            make(rows[i].code, rows[i].http, rows[i].retryable, rows[i].kind, rows[i].text);
         const struct failure *f = failure_of(&e);
         if (f->kind != rows[i].is)
             fail_msg("row %zu (%s) is taken for %s", i, rows[i].text, f->name);
