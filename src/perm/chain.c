@@ -5,6 +5,14 @@
 
 #include "base/json.h"
 #include "perm/chain_ctx.h"
+#include "perm/danger.h"
+
+static void
+layer_paths_and_dangers(struct chain *c)
+{
+    layer_paths(c);
+    danger_judge(c);
+}
 
 /* The layers in order. Those up to "trust" add findings; the hook, the sandbox and the mode may then take asks away that are
  * not theirs to keep. L6 and L7 work after the chain: perm_chain_apply_classifier and the audit log. */
@@ -14,7 +22,8 @@
     X("L2", layer_shell, "shell syntax: every sub-command, and what is not understood")            \
     X("L3", layer_wrappers, "wrappers: what sudo, xargs, find and their like really run")          \
     X("L4", layer_env, "environment: variables that change what runs")                             \
-    X("L5", layer_paths, "paths: where links lead, protected places, what must not be removed")    \
+    X("L5", layer_paths_and_dangers,                                                               \
+      "paths: where links lead, protected places, what must not be removed")                       \
     X("trust", layer_trust, "trust: what the project's own files may not widen")                   \
     X("hook", layer_hook, "hooks: what a PreToolUse hook answered")                                \
     X("L8", layer_sandbox, "sandbox: a confined child may run without a question")                 \

@@ -363,5 +363,6 @@ sandbox_explain(const struct sandbox_plan *p, const struct sandbox_command *c, i
     buf_release(&note);
     if (found || (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0))
         return found;
-    return from_end(p, wait_status, output, out) || from_output(p, c, output, out);
+    return from_end(p, wait_status, output, out) || from_output(p, c, output, out) ||
+           sandbox_silent(p, c, wait_status, output, out);
 }

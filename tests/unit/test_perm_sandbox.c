@@ -305,6 +305,61 @@ explain(struct sandbox_plan *p, const char *output, const char *want)
     buf_release(&why);
 }
 
+/* The same of what a command was told to do and how it ended, with what it said. */
+static void
+explain_silent(struct sandbox_plan *p, const char *script, int code, const char *output, const char *want)
+{
+    const char *argv[] = {"bash", "-c", "x", "bash", script, NULL};
+    struct sandbox_command c = {.argv = argv, .note_fd = -1, .plan_fd = -1, .cwd = p->root};
+    struct buf why;
+    buf_init(&why, 65536);
+    bool found = sandbox_explain(p, &c, code << 8, str_from(output), &why);
+    if (found != (want != NULL) || (want && !strstr(buf_cstr(&why), want)))
+        fail_msg("'%s' gave '%s'", script, buf_cstr(&why));
+    buf_release(&why);
+}
+
+static void
+test_explain_silence(void **state)
+{
+    (void)state;
+    struct sandbox_plan *p = plan_of(NULL, NULL, true);
+    p->kind = SANDBOX_BWRAP;
+    explain_silent(p, "curl -s https://x.example/a", 6, "", "no network");
+    explain_silent(p, "curl -sf https://x.example/a -o a && make", 7, "", "no network");
+    explain_silent(p, "curl -s https://x.example/a", 6, "some other output", "no network");
+    explain_silent(p, "curl -s http://localhost:8080/", 7, "", "loopback");
+    explain_silent(p, "wget -q https://x.example/a", 4, "", "no network");
+    explain_silent(p, "git fetch -q 2>/dev/null", 128, "", "no network");
+    explain_silent(p, "pip install -q x 2>/dev/null", 1, "", "no network");
+    explain_silent(p, "npm ci --silent", 1, "\n", "no network");
+    /* their own failures */
+    explain_silent(p, "./tests 6", 6, "", NULL);
+    explain_silent(p, "exit 7", 7, "", NULL);
+    explain_silent(p, "curl --version && exit 7", 7, "", NULL);
+    explain_silent(p, "curl -s https://x.example/a", 22, "", NULL);
+    explain_silent(p, "wget -q https://x.example/a", 8, "", NULL);
+    explain_silent(p, "git fetch", 128, "fatal: not a git repository", NULL);
+    explain_silent(p, "git clone -q /srv/x.git", 128, "", NULL);
+    explain_silent(p, "git status -q", 128, "", NULL);
+    explain_silent(p, "npm test --silent", 1, "", NULL);
+    explain_silent(p, "npm ci --silent", 1, "npm error lock file is out of date", NULL);
+    explain_silent(p, "grep -q x src/a.c", 1, "", NULL);
+    explain_silent(p, "touch out.txt 2>/dev/null", 1, "", NULL);
+    explain_silent(p, "curl -s https://x.example/a", 0, "", NULL);
+    /* files */
+    char *secret = xasprintf("cat %s/home/.ssh/id 2>/dev/null", base);
+    explain_silent(p, secret, 1, "", "hides");
+    explain_silent(p, secret, 1, "what another part said", NULL);
+    free(secret);
+    explain_silent(p, "touch /etc/x 2>/dev/null", 1, "", "'/etc/x' lies outside");
+    explain_silent(p, "touch /etc/x 2>/dev/null; make -s", 2, "", NULL);
+    explain_silent(p, "cat /etc/hosts 2>/dev/null; false", 1, "", NULL);
+    p->network = true;
+    explain_silent(p, "curl -s https://x.example/a", 6, "", NULL);
+    sandbox_plan_free(p);
+}
+
 static void
 test_explain(void **state)
 {
@@ -396,6 +451,7 @@ main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_marks, make_base, remove_base),
         cmocka_unit_test_setup_teardown(test_marks_nowhere, make_base, remove_base),
         cmocka_unit_test_setup_teardown(test_explain, make_base, remove_base),
+        cmocka_unit_test_setup_teardown(test_explain_silence, make_base, remove_base),
         cmocka_unit_test(test_choose),
         cmocka_unit_test_setup_teardown(test_tmp_removal_follows_no_link, make_base, remove_base),
     };

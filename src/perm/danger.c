@@ -1,0 +1,317 @@
+#include "perm/danger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "perm/chain_ctx.h"
+
+/* ---- words ---- */
+
+static bool
+is_busybox(const struct perm_leaf *l)
+{
+    return (leaf_is(l, "busybox") || leaf_is(l, "toybox")) && l->n_argv > 1 && l->argv[1].known;
+}
+
+static struct str
+base_of(struct str s)
+{
+    for (size_t i = s.len; i-- > 0;)
+        if (s.ptr[i] == '/')
+            return str_sub(s, i + 1, s.len);
+    return s;
+}
+
+bool
+danger_is(const struct perm_leaf *l, const char *program, size_t *ret_at)
+{
+    size_t at = is_busybox(l) ? 1 : 0;
+    *ret_at = at + 1;
+    return l->n_argv > at && l->argv[at].known && str_is(base_of(l->argv[at].text), program);
+}
+
+static bool
+in_bundle(struct str have, const char *word)
+{
+    return word[0] == '-' && word[1] && word[1] != '-' && !word[2] && have.len > 1 &&
+           have.ptr[0] == '-' && have.ptr[1] != '-' && memchr(have.ptr + 1, word[1], have.len - 1);
+}
+
+bool
+danger_has(const struct perm_leaf *l, const char *word)
+{
+    for (size_t i = 1; i < l->n_argv; i++)
+        if (l->argv[i].known && (str_is(l->argv[i].text, word) || in_bundle(l->argv[i].text, word)))
+            return true;
+    return false;
+}
+
+static bool
+has_any(const struct perm_leaf *l, const char *words)
+{
+    struct str rest = str_from(words), word;
+    while (rest.len && str_split(&rest, ' ', &word)) {
+        char *one = str_dup(word);
+        bool has = danger_has(l, one);
+        free(one);
+        if (has)
+            return true;
+    }
+    return false;
+}
+
+/* ---- programs ---- */
+
+/* Without one of `only_with` ("": with anything) they do no harm; one of `not_with` makes them look only. */
+static const struct {
+    const char *program, *only_with, *not_with, *what;
+} programs[] = {
+    {"mkfs", "", "--help --version -V", "makes a new file system where one was"},
+    {"mke2fs", "", "-n", "makes a new file system where one was"},
+    {"mkswap", "", "--help --version", "makes swap space where something was"},
+    {"wipefs", "-a --all -o --offset", "-n --no-act", "wipes a device"},
+    {"blkdiscard", "", "--help", "wipes a device"},
+    {"fdisk", "", "-l --list -x", "changes partitions"},
+    {"sfdisk", "", "-l --list -d --dump", "changes partitions"},
+    {"cfdisk", "", "--help", "changes partitions"},
+    {"gdisk", "", "-l", "changes partitions"},
+    {"sgdisk", "", "-p --print", "changes partitions"},
+    {"parted", "", "-l --list print", "changes partitions"},
+    {"cryptsetup", "luksFormat erase luksErase reencrypt", "",
+     "destroys what an encrypted device holds"},
+    {"pvremove", "", "--help", "removes a volume"},
+    {"vgremove", "", "--help", "removes volumes"},
+    {"lvremove", "", "--help", "removes a volume"},
+    {"zpool", "destroy labelclear", "", "destroys a pool of disks"},
+    {"zfs", "destroy rollback", "-n", "destroys a file system"},
+    {"shutdown", "", "-c --help", "stops the machine"},
+    {"reboot", "", "--help", "restarts the machine"},
+    {"halt", "", "--help", "stops the machine"},
+    {"poweroff", "", "--help", "stops the machine"},
+    {"telinit", "", "--help", "stops or restarts the machine"},
+    {"init", "0 1 6", "", "stops or restarts the machine"},
+    {"systemctl", "poweroff reboot halt kexec rescue emergency isolate", "",
+     "stops the machine (poweroff and its kind)"},
+    {"userdel", "", "--help", "removes an account"},
+    {"deluser", "", "--help", "removes an account"},
+    {"groupdel", "", "--help", "removes a group"},
+    {"crontab", "-r", "-l", "removes all of a person's timed jobs"},
+    {"iptables", "-F --flush -X -P", "-L -S", "opens or closes the machine's network"},
+    {"ip6tables", "-F --flush -X -P", "-L -S", "opens or closes the machine's network"},
+    {"nft", "flush delete", "", "opens or closes the machine's network"},
+    {"killall5", "", "", "ends every process"},
+};
+
+static const char *
+program_danger(const struct perm_leaf *l)
+{
+    size_t at;
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        bool is = danger_is(l, programs[i].program, &at);
+        bool kind = !strcmp(programs[i].program, "mkfs") && l->n_argv && l->argv[at - 1].known &&
+                    str_starts(base_of(l->argv[at - 1].text), "mkfs.");
+        if ((is || kind) && (!programs[i].only_with[0] || has_any(l, programs[i].only_with)) &&
+            !has_any(l, programs[i].not_with))
+            return programs[i].what;
+    }
+    if (danger_is(l, "kill", &at))
+        for (size_t i = at + 1; i < l->n_argv; i++)
+            if (l->argv[i].known && str_is(l->argv[i].text, "-1"))
+                return "ends every process that it can (pid -1)";
+    return NULL;
+}
+
+/* ---- files that the system cannot do without ---- */
+
+static const char *const vital_files[] = {
+    "/etc/passwd",  "/etc/shadow",        "/etc/group",          "/etc/gshadow",
+    "/etc/sudoers", "/etc/sudoers.d",     "/etc/fstab",          "/etc/crypttab",
+    "/etc/pam.d",   "/etc/ld.so.preload", "/etc/ld.so.conf",     "/etc/inittab",
+    "/boot",        "/etc/security",      "/proc/sysrq-trigger", "/etc/ssh/sshd_config",
+};
+
+static const char *
+vital_file(const char *path)
+{
+    for (size_t i = 0; path && i < ARRAY_LEN(vital_files); i++)
+        if (path_inside(path, vital_files[i], false))
+            return vital_files[i];
+    return NULL;
+}
+
+/* The word as a path, also behind an option ("--directory=/", "-C/", "of=/dev/sda"); yours. */
+static char *
+word_path(const struct perm_leaf *l, const struct perm_word *w)
+{
+    struct str s = w->text;
+    size_t eq = str_find(s, '=', 0), slash = str_find(s, '/', 0);
+    if (!w->known || !s.len)
+        return NULL;
+    if (eq != (size_t)-1 && (slash == (size_t)-1 || eq < slash))
+        s = str_sub(s, eq + 1, s.len);
+    else if (s.ptr[0] == '-' && slash == 2)
+        s = str_sub(s, 2, s.len);
+    if (!s.len || s.ptr[0] == '-' || (!l->cwd && s.ptr[0] != '/'))
+        return NULL;
+    char *text = str_dup(s), *path = fs_normalize(l->cwd ? l->cwd : "/", text);
+    free(text);
+    return path;
+}
+
+static bool
+reads_only(const struct perm_leaf *l)
+{
+    return (l->cls == CLASS_READER || l->cls == CLASS_GIT_READ) && !l->effects_unknown;
+}
+
+/* Programs that others call to look at such files, and that have no row of their own. */
+static bool
+is_looking(const struct perm_leaf *l)
+{
+    static const char *const names[] = {"grep", "less", "more", "vipw", "getent",
+                                        "sudo", "doas", "ls",   "stat", "cat",
+                                        "head", "tail", "diff", "echo", "printf"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (leaf_is(l, names[i]))
+            return true;
+    return false;
+}
+
+static void
+judge_vital(struct chain *c, const struct perm_leaf *l, const char *shown)
+{
+    const char *hit = NULL;
+    for (size_t i = 0; i < l->n_effects && !hit; i++) {
+        enum perm_effect_kind kind = l->effects[i].kind;
+        if (kind == EFFECT_WRITE || kind == EFFECT_DELETE || kind == EFFECT_DELETE_TREE)
+            hit = vital_file(l->effects[i].path);
+    }
+    bool unsure = l->effects_unknown || l->cls == CLASS_UNKNOWN;
+    for (size_t i = 1; i < l->n_argv && !hit && unsure && !reads_only(l) && !is_looking(l); i++) {
+        char *path = word_path(l, &l->argv[i]);
+        hit = vital_file(path);
+        free(path);
+    }
+    if (hit)
+        chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
+                  "it may change '%s', which the system cannot do without", hit);
+}
+
+/* ---- whole trees of the system ---- */
+
+/* The system's folders and whoever's home; /tmp is there to be filled. */
+static const char *
+vital_folder(const struct chain *c, const char *path)
+{
+    if (strcmp(path, "/") == 0)
+        return "the whole system";
+    if (strcmp(path, "/tmp") == 0)
+        return NULL;
+    if (!strchr(path + 1, '/'))
+        return "a first-level folder of the system";
+    return c->home && path_inside(c->home, path, c->fold) ? "the home folder" : NULL;
+}
+
+/* Programs that change whatever lies in a folder they are given, once one of the words is there. */
+static const struct {
+    const char *program, *with, *what;
+    bool here; /* without a folder: where it runs */
+} trees[] = {
+    {"rm", "-r -R --recursive", "removes", false},
+    {"chown", "-R --recursive", "changes owners in", false},
+    {"chgrp", "-R --recursive", "changes groups in", false},
+    {"chmod", "-R --recursive", "changes rights in", false},
+    {"setfacl", "-R --recursive", "changes rights in", false},
+    {"chattr", "-R", "changes attributes in", false},
+    {"rsync", "--delete --delete-before --delete-after --delete-during --delete-excluded --del",
+     "removes what is not in the other folder from", false},
+    {"tar", "-x --extract --get x xf xzf xvf xvzf xjf xJf xvjf xvJf", "unpacks over", true},
+    {"bsdtar", "-x xf xvf", "unpacks over", true},
+    {"unzip", "", "unpacks over", true},
+    {"cpio", "-i --extract", "unpacks over", true},
+    {"git", "clean", "removes what git does not know in", true},
+};
+
+static const char *
+tree_in(const struct chain *c, const struct perm_leaf *l, size_t from, char **ret_path)
+{
+    for (size_t i = from; i < l->n_argv; i++) {
+        char *path = word_path(l, &l->argv[i]);
+        const char *what = path ? vital_folder(c, path) : NULL;
+        if (what) {
+            *ret_path = path;
+            return what;
+        }
+        free(path);
+    }
+    return NULL;
+}
+
+static void
+judge_trees(struct chain *c, const struct perm_leaf *l, const char *shown)
+{
+    for (size_t i = 0; i < ARRAY_LEN(trees) && !reads_only(l); i++) {
+        size_t at;
+        char *path = NULL;
+        if (!danger_is(l, trees[i].program, &at) ||
+            (trees[i].with[0] && !has_any(l, trees[i].with)))
+            continue;
+        if (leaf_is(l, "unzip") && has_any(l, "-l -t -p -Z -v"))
+            continue;
+        const char *what = tree_in(c, l, at, &path);
+        if (!what && trees[i].here && l->cwd && (what = vital_folder(c, l->cwd)))
+            path = xstrdup(l->cwd);
+        if (what)
+            chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown, "it %s %s ('%s')",
+                      trees[i].what, what, path);
+        free(path);
+        return;
+    }
+}
+
+/* xargs rm -rf: no name is known before it runs, and each takes a tree with it. */
+static void
+judge_blind(struct chain *c, const struct perm_leaf *l, const char *shown)
+{
+    size_t at;
+    if (l->role != LEAF_INNER || !danger_is(l, "rm", &at) || !has_any(l, "-r -R --recursive"))
+        return;
+    for (size_t i = at; i < l->n_argv; i++)
+        if (l->argv[i].known && l->argv[i].text.len && l->argv[i].text.ptr[0] != '-')
+            return;
+    chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
+              "rm removes whole trees whose names are only known when it runs");
+}
+
+/* The history of a repository goes with its folder. */
+static void
+judge_history(struct chain *c, const struct perm_leaf *l, const char *shown)
+{
+    for (size_t i = 0; i < l->n_effects; i++) {
+        const struct perm_effect *e = &l->effects[i];
+        if (e->path && e->kind == EFFECT_DELETE_TREE && str_ends(str_from(e->path), "/.git")) {
+            chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
+                      "it removes a repository's whole history ('%s')", e->path);
+            return;
+        }
+    }
+}
+
+void
+danger_judge(struct chain *c)
+{
+    for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
+        const struct perm_leaf *l = &c->sh.leaves[i];
+        char *shown = str_dup(buf_str(&c->texts[i].exact));
+        const char *what = l->n_argv ? program_danger(l) : NULL;
+        if (what)
+            chain_add(c, "L1", VERDICT_ASK, FORCE_HARD, NULL, shown, "it %s", what);
+        judge_vital(c, l, shown);
+        judge_trees(c, l, shown);
+        judge_blind(c, l, shown);
+        judge_history(c, l, shown);
+        free(shown);
+    }
+    danger_judge_flows(c);
+}

@@ -1,0 +1,209 @@
+/* Dangers that no single word shows: what comes from the network and runs, functions that call themselves, pushes that overwrite. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "perm/chain_ctx.h"
+#include "perm/danger.h"
+
+static bool
+is_one_of(const struct perm_leaf *l, const char *const *names, size_t n)
+{
+    size_t at;
+    for (size_t i = 0; i < n; i++)
+        if (danger_is(l, names[i], &at))
+            return true;
+    return false;
+}
+
+static bool
+fetches(const struct perm_leaf *l)
+{
+    static const char *const names[] = {"curl",  "wget", "fetch", "aria2c", "nc", "ncat",
+                                        "socat", "lynx", "http",  "xh",     "ftp"};
+    return is_one_of(l, names, ARRAY_LEN(names));
+}
+
+/* It runs what it reads: no script and no code of its own is among its words. */
+static bool
+runs_input(const struct perm_leaf *l)
+{
+    static const char *const shells[] = {"sh",  "bash", "zsh", "dash", "ksh",
+                                         "ash", "fish", "csh", "tcsh"};
+    static const char *const others[] = {"python", "python2", "python3",   "perl", "ruby",
+                                         "node",   "nodejs",  "php",       "lua",  "deno",
+                                         "bun",    "tclsh",   "osascript", "pwsh"};
+    static const char *const evaluate[] = {"eval", "source", "."};
+    bool shell = is_one_of(l, shells, ARRAY_LEN(shells)), code = false;
+    if (is_one_of(l, evaluate, ARRAY_LEN(evaluate))) {
+        for (size_t i = 1; i < l->n_argv; i++)
+            code |= !l->argv[i].known;
+        return code;
+    }
+    if (!shell && !is_one_of(l, others, ARRAY_LEN(others)))
+        return false;
+    for (size_t i = 1; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        if (!l->argv[i].known)
+            return true;
+        if (str_is(s, "--") || (shell && str_starts(s, "-") && !str_starts(s, "--") &&
+                                memchr(s.ptr, 's', s.len) && !memchr(s.ptr, 'c', s.len)))
+            return shell; /* what follows are its arguments */
+        if (str_is(s, "-") || str_is(s, "/dev/stdin"))
+            return true;
+        if (s.len && s.ptr[0] != '-')
+            return false; /* a script, a module, a value */
+        if (str_is(s, "--version") || str_is(s, "--help") || str_is(s, "-V"))
+            return false;
+    }
+    return true;
+}
+
+static void
+judge_downloads(struct chain *c)
+{
+    size_t from = 0, to = 0;
+    bool fetch = false, run = false;
+    for (size_t i = 0; i < c->sh.n_leaves; i++) {
+        if (!fetch && fetches(&c->sh.leaves[i])) {
+            fetch = true;
+            from = i;
+        }
+        if (!run && runs_input(&c->sh.leaves[i])) {
+            run = true;
+            to = i;
+        }
+    }
+    if (!fetch || !run)
+        return;
+    char *shown = str_dup(buf_str(&c->texts[to].exact));
+    char *source = str_dup(buf_str(&c->texts[from].exact));
+    chain_add(c, "L1", VERDICT_ASK, FORCE_HARD, NULL, shown,
+              "'%.40s' runs what '%.200s' brings from the network, unseen", shown, source);
+    free(shown);
+    free(source);
+}
+
+/* ---- :(){ :|:& };: ---- */
+
+static bool
+is_name(char ch)
+{
+    return ch && !strchr(" \t\n;&|(){}<>\"'`$", ch);
+}
+
+/* A function whose body calls it twice, in a pipe or in the background. Blanks are gone. */
+static bool
+is_bomb(const char *text)
+{
+    for (const char *p = text; (p = strstr(p, "(){")); p++) {
+        const char *name = p;
+        while (name > text && is_name(name[-1]))
+            name--;
+        size_t n = (size_t)(p - name);
+        const char *body = p + 3, *end = strchr(body, '}');
+        size_t calls = 0;
+        if (n > 8 && strncmp(name, "function", 8) == 0) {
+            name += 8;
+            n -= 8;
+        }
+        for (const char *q = body; n && end && q + n <= end; q++)
+            if (strncmp(q, name, n) == 0 && !is_name(q[n]) && (q == body || !is_name(q[-1])) &&
+                (q[n] == '|' || q[n] == '&' || (q > body && q[-1] == '|')))
+                calls++;
+        if (calls > 1 || (calls == 1 && end && memchr(body, '&', (size_t)(end - body))))
+            return true;
+    }
+    return false;
+}
+
+static void
+judge_bomb(struct chain *c)
+{
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    for (size_t i = 0; i < c->command.len; i++)
+        if (!strchr(" \t\n", c->command.ptr[i]) || !c->command.ptr[i])
+            buf_addc(&b, c->command.ptr[i]);
+    if (is_bomb(buf_cstr(&b)))
+        chain_add(
+            c, "L1", VERDICT_ASK, FORCE_HARD, NULL, NULL,
+            "a function calls itself without end (a fork bomb): the machine would stand still");
+    buf_release(&b);
+}
+
+/* ---- pushes ---- */
+
+static bool
+is_forced(struct str s)
+{
+    return str_is(s, "--force") || str_is(s, "-f") || str_is(s, "--mirror") ||
+           str_is(s, "--delete") || str_is(s, "-d") || str_is(s, "--prune") ||
+           str_starts(s, "--force-with-lease") ||
+           (s.len > 1 && (s.ptr[0] == '+' || s.ptr[0] == ':')) ||
+           (s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-' && memchr(s.ptr, 'f', s.len));
+}
+
+/* Branches that others build on. */
+static bool
+is_shared_branch(struct str s)
+{
+    static const char *const names[] = {"main",       "master", "trunk", "develop",
+                                        "production", "prod",   "stable"};
+    size_t colon = str_find(s, ':', 0);
+    if (colon != (size_t)-1)
+        s = str_sub(s, colon + 1, s.len);
+    if (s.len && s.ptr[0] == '+')
+        s = str_sub(s, 1, s.len);
+    if (str_starts(s, "refs/heads/"))
+        s = str_sub(s, 11, s.len);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(s, names[i]))
+            return true;
+    return str_starts(s, "release");
+}
+
+/* Overwriting a branch of one's own that is named is for the mode to decide; a shared one, or one that is not named, for a person. */
+static void
+judge_push(struct chain *c, size_t i)
+{
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    size_t at, places = 0;
+    bool push = false, forced = false, deletes = false, shared = false;
+    if (!danger_is(l, "git", &at))
+        return;
+    for (size_t k = at; k < l->n_argv; k++) {
+        struct str s = l->argv[k].text;
+        if (!push) {
+            push = l->argv[k].known && str_is(s, "push");
+            continue;
+        }
+        bool option = s.len && s.ptr[0] == '-';
+        shared |= !l->argv[k].known || str_is(s, "--mirror") || str_is(s, "--all") ||
+                  (!option && is_shared_branch(s));
+        forced |= l->argv[k].known && is_forced(s);
+        deletes |= str_is(s, "--delete") || str_is(s, "-d") || (s.len > 1 && s.ptr[0] == ':');
+        places += !option;
+    }
+    enum match_how how = c->covers[i].rule.how;
+    if (!push || !forced || (!shared && places > 1) || how == MATCH_PREFIX || how == MATCH_EXACT)
+        return;
+    char *shown = str_dup(buf_str(&c->texts[i].exact));
+    chain_add(c, "L1", VERDICT_ASK, FORCE_HARD, NULL, shown, "a %s push %s what others have of %s",
+              danger_has(l, "--mirror") ? "mirror"
+              : deletes                 ? "deleting"
+                                        : "forced",
+              deletes ? "removes" : "overwrites",
+              shared ? "a shared branch" : "whatever branch is out");
+    free(shown);
+}
+
+void
+danger_judge_flows(struct chain *c)
+{
+    if (!c->has_sh)
+        return;
+    judge_downloads(c);
+    judge_bomb(c);
+    for (size_t i = 0; i < c->sh.n_leaves; i++)
+        judge_push(c, i);
+}
