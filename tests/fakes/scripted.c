@@ -190,7 +190,13 @@ scripted_gate(struct scripted *s, int gate)
 void
 scripted_end(struct scripted *s, enum stop_reason stop)
 {
-    scripted_usage(s, 100, 10);
+    scripted_end_with(s, stop, 100, 10);
+}
+
+void
+scripted_end_with(struct scripted *s, enum stop_reason stop, int64_t input, int64_t output)
+{
+    scripted_usage(s, input, output);
     struct reply *r = &s->replies[s->n - 1];
     r->steps[r->n - 1].delta.stop = stop;
     add_step(s, STEP_END);

@@ -1,0 +1,166 @@
+/* The meters against what was asked and answered: every request with its purpose, each figure the server's, none made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "fakes/rig.h"
+
+static struct cJSON *
+meters(struct rig *r)
+{
+    struct op *op = op_new(OP_QUERY, NULL);
+    op->query = QUERY_METERS;
+    op->seq = 42;
+    engine_post(r->e, op);
+    const struct event *e = rig_kind(r, EV_ANSWER);
+    struct cJSON *t = json_parse(str_from(e->u.answer.json), NULL);
+    assert_non_null(t);
+    return t;
+}
+
+static size_t
+with_purpose(const struct cJSON *m, const char *purpose)
+{
+    size_t n = 0;
+    for (const struct cJSON *k = json_first(json_at(m, "requests")); k; k = json_next(k))
+        n += str_is(json_str(k, "purpose"), purpose);
+    return n;
+}
+
+/* In auto mode the classifier asks too: what the fakes were asked is what the page lists, and nothing is asked when nobody works. */
+static void
+test_every_request_has_its_row(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.seams.perm_check = NULL; /* the real chain */
+    r.seams.bash_read_only = NULL;
+    r.seams.perm_suggest = NULL;
+    r.cfg.mode = PERM_AUTO;
+    r.cfg.mode_given = true;
+    r.cfg.sandbox = "off";
+    r.cfg.model = "claude-opus-5-5";
+    scripted_reply(r.script);
+    scripted_tool(r.script, "t1", "Bash", "{\"command\":\"make x\"}");
+    scripted_end(r.script, STOP_TOOL_USE);
+    scripted_reply(r.script);
+    scripted_text(r.script, "done");
+    scripted_end(r.script, STOP_END_TURN);
+    scripted_judge_says(r.script,
+                        "{\"verdict\":\"allow\",\"confidence\":0.95,\"reason\":\"fine\"}");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "build x");
+    assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    struct cJSON *m = meters(&r);
+    assert_int_equal(with_purpose(m, "main"), scripted_requests(r.script));
+    assert_int_equal(with_purpose(m, "classifier"), scripted_judge_requests(r.script));
+    assert_int_equal(json_len(json_at(m, "requests")),
+                     scripted_requests(r.script) + scripted_judge_requests(r.script));
+    size_t before = scripted_requests(r.script) + scripted_judge_requests(r.script);
+    json_free(m);
+    m = meters(&r); /* the engine has been round its loop, and asked nobody */
+    assert_int_equal(scripted_requests(r.script) + scripted_judge_requests(r.script), before);
+    json_free(m);
+    rig_end(&r);
+}
+
+/* The rows of the models add up to the whole, whatever was switched in between. */
+static void
+test_models_add_up(void **state)
+{
+    (void)state;
+    struct rig r;
+    static const char *const ids[] = {"claude-opus-5-5", "claude-haiku-4-5", "no-such-model"};
+    rig_init(&r);
+    r.cfg.model = ids[0];
+    for (int i = 0; i < 3; i++) {
+        scripted_reply(r.script);
+        scripted_text(r.script, "fine");
+        scripted_usage(r.script, 1000 + 100 * i, 10 + i);
+        scripted_end(r.script, STOP_END_TURN);
+    }
+    rig_start(&r);
+    for (int i = 0; i < 3; i++) {
+        if (i)
+            rig_post(&r, OP_SET_MODEL, ids[i]);
+        rig_post(&r, OP_SUBMIT, "go");
+        (void)rig_result(&r);
+    }
+    struct cJSON *m = meters(&r);
+    int64_t in = 0, out = 0;
+    size_t n = 0;
+    for (const struct cJSON *k = json_first(json_at(m, "models")); k; k = json_next(k), n++) {
+        in += json_int(k, "input", 0);
+        out += json_int(k, "output", 0);
+    }
+    assert_int_equal(n, 3);
+    assert_int_equal(in, 3300);
+    assert_int_equal(out, 33);
+    assert_true(json_is_null(json_at(m, "cost_usd"))); /* one of them has no price: never $0 */
+    json_free(m);
+    rig_end(&r);
+}
+
+static void
+test_no_usage_is_an_estimate_and_says_so(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    scripted_reply(r.script);
+    scripted_text(r.script, "an answer of a server that counts nothing");
+    scripted_end_with(r.script, STOP_END_TURN, 0, 0);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "count this");
+    (void)rig_result(&r);
+    struct cJSON *m = meters(&r);
+    assert_true(json_bool(m, "estimated", false));
+    assert_true(json_bool(m, "requests.0.estimated", false));
+    assert_true(json_int(m, "requests.0.input", 0) > 0);
+    assert_true(json_int(m, "requests.0.output", 0) > 0);
+    json_free(m);
+    rig_end(&r);
+}
+
+/* A limit of the person's own wins over the catalogue: in the meter, and in what an answer may have. */
+static void
+test_an_own_limit_wins(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.model = "claude-opus-5-5"; /* a million by the catalogue */
+    r.cfg.context_window = 40000;
+    scripted_reply(r.script);
+    scripted_text(r.script, "fine");
+    scripted_usage(r.script, 31000, 10);
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    (void)rig_result(&r);
+    struct cJSON *m = meters(&r);
+    assert_int_equal(json_int(m, "context.window", 0), 40000);
+    assert_string_equal(json_cstr(m, "context.state", ""), "warn");
+    json_free(m);
+    rig_end(&r);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_request_has_its_row),
+        cmocka_unit_test(test_models_add_up),
+        cmocka_unit_test(test_no_usage_is_an_estimate_and_says_so),
+        cmocka_unit_test(test_an_own_limit_wins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
