@@ -83,6 +83,8 @@ void ops_date(struct judged *j);
 void ops_sed(struct judged *j);
 void ops_awk(struct judged *j);
 void ops_wc(struct judged *j);
+void ops_bat(struct judged *j);
+void ops_kill(struct judged *j);
 
 /* programs_query.c */
 void ops_shuf(struct judged *j);

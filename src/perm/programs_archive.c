@@ -105,48 +105,71 @@ tar_file(struct judged *j, const struct word *w)
     return true;
 }
 
-/* A bundle of letters: what it lists with, and whether the archive's name comes next. */
+/* What a command line of tar asks for. */
+struct tar {
+    bool list, extract, to_stdout;
+};
+
+/* A bundle of letters: what it does, and whether the archive's name comes next. */
 static bool
-tar_letters(struct str s, bool *list, bool *file)
+tar_letters(struct str s, struct tar *t, bool *file)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        if (!strchr("tvzjJaf", c) || (c == 'f' && i + 1 < s.len))
+        if (!c || !strchr("txOvzjJaf", c) || (c == 'f' && i + 1 < s.len))
             return false;
-        *list = *list || c == 't';
+        t->list = t->list || c == 't';
+        t->extract = t->extract || c == 'x';
+        t->to_stdout = t->to_stdout || c == 'O';
         *file = *file || c == 'f';
     }
     return s.len > 0;
+}
+
+/* A long option that changes nothing but what is shown. */
+static bool
+tar_long(struct str s, struct tar *t)
+{
+    static const char *const plain[] = {"--verbose", "--gzip", "--bzip2",    "--xz",
+                                        "--zstd",    "--list", "--wildcards"};
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        if (str_is(s, plain[i])) {
+            t->list = t->list || str_is(s, "--list");
+            return true;
+        }
+    t->to_stdout = t->to_stdout || str_is(s, "--to-stdout");
+    t->extract = t->extract || str_is(s, "--extract") || str_is(s, "--get");
+    return str_is(s, "--to-stdout") || str_is(s, "--extract") || str_is(s, "--get") ||
+           str_starts(s, "--exclude=");
 }
 
 void
 ops_tar(struct judged *j)
 {
     const struct command *c = j->c;
-    bool list = false, ok = true, named = false;
+    struct tar t = {0};
+    bool ok = true, named = false;
     for (size_t i = 1; i < c->n; i++) {
         const struct word *w = &c->argv[i];
         struct str s = w->w.text;
         bool file = false;
         if (!w->w.known || w->split)
             ok = false;
-        else if (str_is(s, "--list"))
-            list = true;
-        else if (str_is(s, "--verbose") || str_is(s, "--gzip") || str_is(s, "--bzip2") ||
-                 str_is(s, "--xz") || str_is(s, "--zstd"))
+        else if (tar_long(s, &t))
             continue;
         else if (str_starts(s, "--file=")) {
             struct word v = *w;
             v.w.text = str_sub(s, 7, s.len);
             named = ok = ok && tar_file(j, &v);
         } else if (str_starts(s, "-") || i == 1)
-            ok = ok && tar_letters(str_sub(s, s.ptr[0] == '-', s.len), &list, &file);
+            ok = ok && tar_letters(str_sub(s, s.ptr[0] == '-', s.len), &t, &file);
         else
             ok = ok && !word_may_begin(j->sh, w, '-'); /* a member */
         if (file)
             named = ok = ok && ++i < c->n && tar_file(j, &c->argv[i]);
     }
-    if (!ok || !list || !named)
+    /* Unpacked to standard output nothing is written. */
+    if (!ok || !named || (t.extract ? !t.to_stdout : !t.list))
         judged_unknown(j, "it does more than list an archive");
 }
 

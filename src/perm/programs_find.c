@@ -52,13 +52,25 @@ static const struct predicate predicates[] = {
     {"-ok", 0, F_EXEC},         {"-okdir", 0, F_EXEC},
 };
 
+/* "-newerXY": the time X of a file against the time Y of another, or against a date where Y is t. */
+static const struct predicate *
+newer_predicate(struct str s)
+{
+    static const struct predicate date = {"-newerXt", 1, F_PLAIN}, file = {"-newerXY", 1, F_READ};
+    if (s.len != 8 || !str_starts(s, "-newer") || !strchr("aBcm", s.ptr[6]) || !s.ptr[6])
+        return NULL;
+    if (s.ptr[7] == 't')
+        return &date;
+    return s.ptr[7] && strchr("aBcm", s.ptr[7]) ? &file : NULL;
+}
+
 static const struct predicate *
 find_predicate(struct str s)
 {
     for (size_t i = 0; i < ARRAY_LEN(predicates); i++)
         if (str_is(s, predicates[i].name))
             return &predicates[i];
-    return NULL;
+    return newer_predicate(s);
 }
 
 /* Index of the word that ends -exec: ";" or the "+" of "{} +". */

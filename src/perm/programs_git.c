@@ -20,6 +20,53 @@ option_is_plain(struct str s)
     return false;
 }
 
+/* "-c KEY=VALUE" that says how something looks, or switches a program off. No key names a program unless its value is one of these. */
+static const struct {
+    const char *key; /* a closing dot: all keys below it */
+    const char *values;
+} plain_config[] = {
+    {"color.", "auto always never true false"},
+    {"core.quotepath", "true false on off yes no 0 1"},
+    {"core.pager", "cat"},
+    {"pager.", "false no off 0"},
+    {"core.fsmonitor", "false"},
+    {"column.ui", "auto never always"},
+    {"advice.", "true false"},
+    {"diff.renames", "true false copies"},
+    {"diff.noprefix", "true false"},
+    {"diff.mnemonicprefix", "true false"},
+    {"diff.algorithm", "myers minimal patience histogram default"},
+    {"log.decorate", "short full auto no true false"},
+    {"log.showsignature", "false"},
+};
+
+static bool
+in_list(const char *list, struct str s)
+{
+    struct str rest = str_from(list), part;
+    while (str_split(&rest, ' ', &part))
+        if (part.len && str_eq(part, s))
+            return true;
+    return false;
+}
+
+static bool
+config_is_plain(const struct perm_word *w)
+{
+    size_t eq = w->known && !w->glob ? str_find(w->text, '=', 0) : (size_t)-1;
+    if (eq == (size_t)-1)
+        return false;
+    struct str value = str_sub(w->text, eq + 1, w->text.len);
+    for (size_t i = 0; i < ARRAY_LEN(plain_config); i++) {
+        const char *key = plain_config[i].key;
+        size_t n = strlen(key);
+        bool same = key[n - 1] == '.' ? eq > n : eq == n;
+        if (same && strncasecmp(w->text.ptr, key, n) == 0 && in_list(plain_config[i].values, value))
+            return true;
+    }
+    return false;
+}
+
 /* Index of the sub-command behind global options; 0: none. *ret_plain: only options that change nothing were there. */
 size_t
 git_subcommand(const struct perm_word *argv, size_t n, bool *ret_plain)
@@ -41,7 +88,9 @@ git_subcommand(const struct perm_word *argv, size_t n, bool *ret_plain)
             return *ret_plain = false, i;
         if (s.len == 0 || s.ptr[0] != '-')
             return i;
-        bool is_plain = option_is_plain(s), is_valued = false;
+        bool is_plain =
+            option_is_plain(s) || (str_is(s, "-c") && i + 1 < n && config_is_plain(&argv[i + 1]));
+        bool is_valued = false;
         for (size_t k = 0; valued[k]; k++)
             is_valued = is_valued || str_is(s, valued[k]);
         *ret_plain = *ret_plain && is_plain;
@@ -49,16 +98,6 @@ git_subcommand(const struct perm_word *argv, size_t n, bool *ret_plain)
             i++;
     }
     return 0;
-}
-
-static bool
-in_list(const char *list, struct str s)
-{
-    struct str rest = str_from(list), part;
-    while (str_split(&rest, ' ', &part))
-        if (part.len && str_eq(part, s))
-            return true;
-    return false;
 }
 
 static bool
@@ -138,6 +177,10 @@ goes_to_folder(struct sh *sh, const struct command *c, size_t sub)
         const struct word *dir = i + 1 < sub ? &c->argv[i + 1] : NULL;
         if (option_is_plain(c->argv[i].w.text))
             continue;
+        if (str_is(c->argv[i].w.text, "-c") && dir && config_is_plain(&dir->w)) {
+            i++;
+            continue;
+        }
         if (!str_is(c->argv[i].w.text, "-C") || !dir || !dir->w.known || dir->w.glob ||
             dir->w.text.len == 0 || sh->st.cwd.n != 1 || sh->st.cwd.unknown)
             return false;

@@ -320,6 +320,7 @@ static const struct git_command commands[] = {
      NULL,
      {.longs = "branch normalize allow-onelevel refspec-pattern", .exact = true}},
     {"check-mailmap", G_ANY, PRINTS_NAMES, NULL, {.longs = "stdin", .exact = true}},
+    {"var", G_ONE, PRINTS_NAMES, NULL, {.shorts = "", .exact = true}},
     {"version", G_NONE, PRINTS_NAMES, NULL, {.longs = "build-options", .exact = true}},
 };
 

@@ -117,6 +117,29 @@ ops_yq(struct judged *j)
     read_all(j, at + 1);
 }
 
+/* A pager is a program that is run. */
+void
+ops_bat(struct judged *j)
+{
+    const struct word *paging = j->o.value['9'];
+    if (paging && !(paging->w.known && str_is(paging->w.text, "never")))
+        judged_unknown(j, "it may start a pager");
+    read_all(j, 0);
+}
+
+/* "kill -l" and "kill -l 9" tell of signals, all else sends one. */
+void
+ops_kill(struct judged *j)
+{
+    const struct command *c = j->c;
+    bool lists = c->n > 1 && c->argv[1].w.known && str_is(c->argv[1].w.text, "-l");
+    struct str s = c->n == 3 ? c->argv[2].w.text : STR("");
+    for (size_t i = 0; i < s.len; i++)
+        lists = lists && isalnum((unsigned char)s.ptr[i]);
+    if (!lists || c->n > 3 || (c->n == 3 && !c->argv[2].w.known))
+        judged_unknown(j, "it sends a signal");
+}
+
 /* fd [PATTERN [FOLDER...]]: lists names. */
 void
 ops_fd(struct judged *j)

@@ -32,7 +32,7 @@ static const struct program rows[] = {
     {"tree",
      CLASS_READER,
      ops_tree,
-     {.shorts = "adfilxL:P:I:psugDFqNnCAShJXtcUvro>",
+     {.shorts = "adfilxL:P:I:psugDFqNQnCAShJXtcUvro>",
       .longs = "noreport dirsfirst filelimit= prune gitignore matchdirs du si sort=? inodes device "
                "charset= filesfirst ignore-case" HELP,
       .exact = true},
@@ -153,10 +153,13 @@ static const struct program rows[] = {
           "glob regex fixed-strings absolute-path relative-path full-path type= extension= size= "
           "max-depth= min-depth= exact-depth= exclude= changed-within= changed-before= owner= "
           "print0 max-results= quiet color= threads= prune and= strip-cwd-prefix=? follow/L exec=+ "
+          "no-follow no-require-git show-errors path-separator= no-ignore-parent "
           "exec-batch=+ base-directory=+ search-path=+ list-details! one-file-system" HELP,
       .exact = true},
      false},
     SAFE_ROW("cal", ops_text, "13ymjhbA:B:MSw", "one three sunday monday julian year week"),
+    {"kill", CLASS_READER, ops_kill, {.single = true}, false},
+    SAFE_ROW("pathchk", ops_text, "pP", "portability"),
     SAFE_ROW("groups", ops_text, "", ""),
     SAFE_ROW("users", ops_none, "", ""),
     SAFE_ROW("logname", ops_none, "", ""),
@@ -165,7 +168,7 @@ static const struct program rows[] = {
     SAFE_ROW("tty", ops_none, "s", "silent quiet"),
     READ_ROW("clear", ops_none, "x", ""),
     READ_ROW("tput", ops_text, "", ""),
-    READ_ROW("getconf", ops_text, "", ""),
+    READ_ROW("getconf", ops_text, "a", ""),
     READ_ROW("locale", ops_text, "ackm", "all-locales category-name keyword-name charmaps"),
     READ_ROW("lscpu", ops_none, "abceJpxyC",
              "all online offline json extended=? parse=? hex physical output-all bytes"),

@@ -134,6 +134,17 @@ static const struct program rows[] = {
                "columns= table-columns= table-right= json" HELP,
       .safe_all = true},
      false},
+    READ_ROW("pr", ops_read, "acdD:e?fFh:i?Jl:mn?N:o:rs?S?tTvw:W:",
+             "across columns= show-control-chars double-space date-format= expand-tabs=? form-feed "
+             "header= output-tabs=? join-lines length= merge number-lines=? first-line-number= "
+             "indent= no-file-warnings separator=? sep-string=? omit-header omit-pagination "
+             "show-nonprinting width= page-width="),
+    READ_ROW("basenc", ops_read, "diw:",
+             "base64 base64url base32 base32hex base16 base2msbf base2lsbf z85 decode "
+             "ignore-garbage wrap="),
+    READ_ROW("diff3", ops_read, "AeEimTxX3aL:",
+             "show-all ed show-overlap merge initial-tab overlap-only easy-only label= text "
+             "strip-trailing-cr diff-program=+"),
     {"rev", CLASS_READER, ops_read, {.shorts = "0", .longs = "zero" HELP, .safe_all = true}, true},
     {"cmp",
      CLASS_READER,
@@ -204,13 +215,15 @@ static const struct program rows[] = {
      CLASS_READER,
      ops_grep,
      {.shorts = "EFGPe|f~iyvwxcLlm:oqsbHhnTZA:B:C:aD:d:IrRUuz",
-      .longs = "extended-regexp fixed-strings basic-regexp perl-regexp regexp=| file=~ ignore-case "
-               "no-ignore-case invert-match word-regexp line-regexp count color=? colour=? "
-               "files-without-match/L files-with-matches/l max-count= only-matching quiet silent "
-               "no-messages byte-offset with-filename no-filename label= line-number "
-               "initial-tab null after-context= before-context= context= text binary-files= "
-               "devices= directories/d=: exclude/J= exclude-from=< exclude-dir/J= include/J= "
-               "recursive/r dereference-recursive/R line-buffered binary null-data" HELP,
+      .longs =
+          "extended-regexp fixed-strings basic-regexp perl-regexp regexp=| file=~ ignore-case "
+          "no-ignore-case invert-match word-regexp line-regexp count color=? colour=? "
+          "files-without-match/L files-with-matches/l max-count= only-matching quiet silent "
+          "no-messages byte-offset with-filename no-filename label= line-number "
+          "initial-tab null after-context= before-context= context= text binary-files= "
+          "devices= directories/d=: exclude/J= exclude-from=< exclude-dir/J= include/J= "
+          "recursive/r dereference-recursive/R line-buffered binary null-data group-separator= "
+          "no-group-separator" HELP,
       .numbers = true,
       .safe_all = true},
      true},
@@ -232,6 +245,10 @@ static const struct program rows[] = {
           "crlf glob-case-insensitive one-file-system no-require-git max-filesize= "
           "context-separator= "
           "no-hidden ignore-file=< engine= auto-hybrid-regex no-unicode line-buffered pretty "
+          "type-add= type-clear= no-ignore-global no-ignore-files no-ignore-exclude no-follow "
+          "field-match-separator= field-context-separator= include-zero stop-on-nonmatch "
+          "no-context-separator binary no-binary null-data path-separator= mmap no-mmap "
+          "byte-offset "
           "pre=+ pre-glob= hostname-bin=+ search-zip! debug trace" HELP,
       .exact = true},
      false},
@@ -300,18 +317,18 @@ static const struct program rows[] = {
              "stdout/c decompress uncompress list/l test/t quiet verbose keep force"),
     {"bat",
      CLASS_READER,
-     ops_read,
+     ops_bat,
      {.shorts = "pnAl:H:r:",
       .longs = "plain number show-all language= highlight-line= line-range= style= color= theme= "
-               "decorations= wrap= tabs= list-themes list-languages" HELP,
+               "decorations= wrap= tabs= paging/9= list-themes list-languages" HELP,
       .exact = true},
      false},
     {"batcat",
      CLASS_READER,
-     ops_read,
+     ops_bat,
      {.shorts = "pnAl:H:r:",
       .longs = "plain number show-all language= highlight-line= line-range= style= color= theme= "
-               "decorations= wrap= tabs=" HELP,
+               "decorations= wrap= tabs= paging/9=" HELP,
       .exact = true},
      false},
     {"ag",
@@ -328,7 +345,8 @@ static const struct program rows[] = {
     {"xmllint",
      CLASS_READER,
      ops_xml,
-     {.longs = "noout format xpath= nonet nowarning huge recover encode= c14n debug" HELP,
+     /* --c14n and --noent read what entities name. */
+     {.longs = "noout format xpath= nonet nowarning huge recover encode= debug" HELP,
       .exact = true},
      false},
     {"yq",
