@@ -10,6 +10,7 @@
 static const struct attach_producer producers[] = {
     {"task_notification", 1, attach_task_notes},
     {"mode_change", 1, attach_mode},
+    {"pins", 1, pins_attach},
     {"edited_text_file", 1, attach_edited_files},
     {"nested_memory", 1, attach_nested_memory},
     {"date_change", 1, attach_date},

@@ -144,6 +144,15 @@ members_of(const struct compact_report *r, enum compact_why why)
     return buf_take(&b);
 }
 
+int64_t
+compact_must_stay(const struct core *c)
+{
+    size_t bytes = prompt_bytes(&c->prompt) + c->prompt.memory.len;
+    for (size_t i = 0; i < c->pins.n; i++)
+        bytes += c->pins.list[i].fact ? strlen(c->pins.list[i].fact) : 0;
+    return (int64_t)((double)bytes / compact_bytes_per_token(c));
+}
+
 void
 compact_say_sizes(const struct core *c, struct buf *out)
 {
@@ -209,6 +218,11 @@ replace(struct engine *e, enum compact_why why, const struct summary *s, struct 
         prompt_release(&fresh);
         return err_set(&ret->err, ERR_LIMIT, "what must stay is larger than a message may be");
     }
+    if (m->json.len >= c->state.bytes) {
+        message_free(m);
+        prompt_release(&fresh);
+        return err_set(&ret->err, ERR_LIMIT, "it would not get shorter");
+    }
     ret->after =
         (int64_t)((double)(m->json.len + prompt_bytes(&fresh)) / compact_bytes_per_token(c));
     char *members = members_of(ret, why);
@@ -220,6 +234,7 @@ replace(struct engine *e, enum compact_why why, const struct summary *s, struct 
         c->prompt = fresh;
         latches_clear(c);
         attach_reset(c);
+        pins_told(c);
         c->told_mode = PERM_DEFAULT; /* the model is told again */
         core_emit_message(c, m, NULL);
         char *shown = str_dup(compact_shown(m));
@@ -295,7 +310,9 @@ compact_run(struct engine *e, enum compact_why why, const char *keep, struct can
     if (!has_something(c, why))
         err_set(&ret->err, ERR_INVALID, "there is nothing that could get shorter");
     else if (summarise(e, why, keep, turn, &s, ret)) {
-        summary_bound(&s, compact_room(c, COMPACT_SUMMARY_PERCENT, COMPACT_SUMMARY_TOKENS));
+        /* never more than half of what it replaces */
+        size_t room = compact_room(c, COMPACT_SUMMARY_PERCENT, COMPACT_SUMMARY_TOKENS);
+        summary_bound(&s, room < c->state.bytes / 2 ? room : c->state.bytes / 2);
         ret->done = replace(e, why, &s, ret);
         if (ret->done && !settle(c, why, &err))
             core_error(c, &err, NULL);

@@ -55,6 +55,8 @@ int64_t compact_limit(const struct engine *e);
 #define COMPACT_POOR_MAX 2
 bool compact_breaker_open(const struct engine *e, const char **ret_why);
 
+/* Tokens that stay whatever is compacted: the prompt, the instruction files, what is pinned. */
+int64_t compact_must_stay(const struct core *c);
 /* "memory 12k, system and tools 9k, ..." for a person who has to decide what to drop. Appends. */
 void compact_say_sizes(const struct core *c, struct buf *out);
 

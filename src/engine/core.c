@@ -16,6 +16,7 @@
 #include "engine/session_private.h"
 #include "engine/side.h"
 #include "engine/tasks.h"
+#include "engine/toolsum.h"
 #include "model/provider.h"
 #include "perm/chain.h"
 #include "tools/task.h"
@@ -145,6 +146,7 @@ bool
 core_release(struct core *c)
 {
     executor_free(c->executor);
+    toolsum_drop(c);
     side_close(c);
     bool all_back = pool_free(c->pool, c->seams.kill_wait_ms);
     permit_free(c->permit);

@@ -36,6 +36,7 @@ struct pool;
 struct executor;
 struct side_call;
 struct tool_logs;
+struct toolsum;
 
 /* What the journal of a resumed session says beside its messages, and is not settled yet. session_was.c */
 struct session_was {
@@ -120,6 +121,7 @@ struct core {
     struct executor *executor;
     struct task_table *tasks; /* commands that run, in front and behind */
     struct side_call *sides;  /* engine/side.h: those that run */
+    struct toolsum *toolsum;  /* engine/toolsum.h: of the newest batch, on its way; NULL */
     struct tool_logs *logs;   /* engine/query_log.h */
 };
 

@@ -21,7 +21,7 @@ static const char *const kind_names[] = {
     [EV_COMPACT] = "compact",   [EV_ANSWER] = "answer",
     [EV_RESULT] = "result",     [EV_RAW] = "raw",
     [EV_OFFER] = "offer",       [EV_CLOSED] = "closed",
-    [EV_CACHE_BREAK] = "cache_break",
+    [EV_CACHE_BREAK] = "cache_break", [EV_TOOL_SUMMARY] = "tool_summary",
 };
 
 static const char *const tool_state_names[] = {

@@ -118,6 +118,7 @@ enum event_kind {
     EV_NOTICE,       /* notice: a line for the person */
     EV_ERROR,        /* error: something failed that the person must know */
     EV_COMPACT,      /* phase; compact: a tier changes what the model is sent */
+    EV_TOOL_SUMMARY, /* tool_summary: a line over a finished batch of calls */
     EV_CACHE_BREAK,  /* cache_break: tokens were paid again though they had been cached */
     EV_RETRY,        /* retry: an attempt failed, the next comes in delay_ms */
     EV_ANSWER,       /* answer to an OP_QUERY: seq, json */
@@ -261,6 +262,10 @@ struct event {
             char *text;            /* END: one line for the person; NULL */
             bool failed;
         } compact;
+        struct {
+            char *calls; /* JSON array of tool_use ids */
+            char *text;  /* one line */
+        } tool_summary;
         struct {
             char *reason; /* "tool Bash changed", "the cache expired (7 min since the request before)" */
             int64_t tokens, turn;

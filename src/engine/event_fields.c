@@ -97,6 +97,8 @@ static const struct event_field fields[] = {
     ROW(EV_COMPACT, compact.after, "after", FIELD_I64),
     ROW(EV_COMPACT, compact.text, "text", FIELD_STR),
     ROW(EV_COMPACT, compact.failed, "failed", FIELD_BOOL),
+    ROW(EV_TOOL_SUMMARY, tool_summary.calls, "calls", FIELD_STR),
+    ROW(EV_TOOL_SUMMARY, tool_summary.text, "text", FIELD_STR),
     ROW(EV_CACHE_BREAK, cache_break.reason, "reason", FIELD_STR),
     ROW(EV_CACHE_BREAK, cache_break.tokens, "tokens", FIELD_I64),
     ROW(EV_CACHE_BREAK, cache_break.turn, "turn", FIELD_I64),

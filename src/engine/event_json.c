@@ -97,7 +97,7 @@ write_field(struct jw *w, const struct event *e, const struct event_field *f)
 static bool
 has_phase(enum event_kind k)
 {
-    return k == EV_TURN || k == EV_BLOCK || k == EV_TOOL;
+    return k == EV_TURN || k == EV_BLOCK || k == EV_TOOL || k == EV_COMPACT;
 }
 
 void

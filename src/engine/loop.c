@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "engine/fallback.h"
 #include "engine/loop_private.h"
+#include "engine/toolsum.h"
 #include "engine/spend.h"
 
 /* ---- the machine ---- */
@@ -71,6 +72,7 @@ loop_run(struct engine *e, struct cancel *turn, struct loop_result *ret)
     while (told && run_round(&l) != FLOW_EXIT)
         ;
     close_sent_request(&l);
+    toolsum_drop(l.core); /* nobody looks at the screen for it any more */
 }
 
 /* ---- transitions and exits ---- */
@@ -166,6 +168,7 @@ loop_attend(struct loop *l)
     ops_drain(l->e);
     if (cancel_fired(l->turn) != CANCEL_NONE)
         return false;
+    toolsum_poll(l->core);
     executor_pump(l->core->executor);
     return true;
 }
@@ -220,6 +223,7 @@ after_tools(struct loop *l)
     }
     if (loop_goes_round(l))
         return LOOP_END(l, EXIT_REPEATING);
+    c->state.reactive_compact_attempted = false; /* it went on: a later refusal is another one */
     return LOOP_GO(l, TR_NEXT_TURN);
 }
 

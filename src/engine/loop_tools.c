@@ -6,6 +6,7 @@
 #include "engine/attach.h"
 #include "engine/context.h"
 #include "engine/loop_private.h"
+#include "engine/toolsum.h"
 
 /* The API's message object for stream-json, around the bytes of ours; its "type" is left to who prints it. */
 static void
@@ -138,11 +139,22 @@ hold_tools(struct loop *l)
         core_notice(c, "%s; what runs is waited for, nothing else begins", l->result->err.text);
 }
 
+/* The batch is the last answer and the results behind it. */
+static void
+sum_up(struct core *c)
+{
+    const struct state *st = &c->state;
+    if (st->n >= 2 && st->messages[st->n - 2]->role == ROLE_ASSISTANT)
+        toolsum_begin(c, st->messages[st->n - 2], st->messages[st->n - 1]);
+}
+
 enum flow
 step_tools(struct loop *l, struct round *r)
 {
     if (r->cut || r->shorter)
         return FLOW_NEXT; /* the same request again; nothing of this one is kept */
+    toolsum_poll(l->core);
+    toolsum_drop(l->core); /* the next answer is here: what is not ready by now is late */
     if (!append_answer(l, r))
         return loop_fail(l, &l->result->err);
     context_emit(l->core);
@@ -153,5 +165,6 @@ step_tools(struct loop *l, struct round *r)
     wait_for_tools(l);
     if (!loop_append_results(l, &l->result->err))
         return loop_fail(l, &l->result->err);
+    sum_up(l->core);
     return FLOW_NEXT;
 }

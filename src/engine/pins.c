@@ -29,6 +29,7 @@ take_out(struct pins *p, size_t i)
 {
     release_pin(&p->list[i]);
     memmove(p->list + i, p->list + i + 1, (p->n - i - 1) * sizeof *p->list);
+    memmove(p->told + i, p->told + i + 1, (p->n - i - 1) * sizeof *p->told);
     p->list[--p->n] = (struct tier_pin){0};
 }
 
@@ -136,7 +137,8 @@ pins_read_note(struct pins *p, struct str record)
     if (strcmp(op, "remove") == 0 && number >= 1 && (size_t)number <= p->n) {
         take_out(p, (size_t)number - 1);
     } else if (strcmp(op, "add") == 0 && (path || fact) && p->n < PINS_MAX) {
-        struct tier_pin *pin = &p->list[p->n++];
+        struct tier_pin *pin = &p->list[p->n];
+        p->told[p->n++] = false; /* once more: it may have been pinned last of all */
         struct str uuid = json_str(t, "message");
         *pin = (struct tier_pin){.path = xstrdup(path), .fact = path ? NULL : xstrdup(fact)};
         if (uuid.len && uuid.len < sizeof pin->uuid)
@@ -170,6 +172,7 @@ pins_add(struct core *c, struct str what, struct err *err)
         return false;
     }
     note_pin(c, &pin);
+    p->told[p->n] = pin.uuid[0] != '\0'; /* the model has read that message */
     p->list[p->n++] = pin;
     return true;
 }
@@ -202,4 +205,32 @@ pins_say(const struct core *c, struct buf *out)
             buf_addf(out, "%s%.*s%s", p->uuid[0] ? "message: " : "", (int)len, fact.ptr,
                      len < fact.len ? " ..." : "");
     }
+}
+
+/* ---- to the model ---- */
+
+bool
+pins_attach(struct core *c, struct buf *out)
+{
+    struct pins *p = &c->pins;
+    bool any = false;
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->told[i])
+            continue;
+        if (!any)
+            buf_adds(out, "The person pinned this; it holds until they say otherwise:");
+        any = p->told[i] = true;
+        if (p->list[i].fact)
+            buf_addf(out, "\n- %s", p->list[i].fact);
+        else
+            buf_addf(out, "\n- the file %s: keep to what it says", p->list[i].path);
+    }
+    return any;
+}
+
+void
+pins_told(struct core *c)
+{
+    for (size_t i = 0; i < c->pins.n; i++)
+        c->pins.told[i] = true;
 }

@@ -25,6 +25,7 @@ struct core;
 
 struct pins {
     struct tier_pin list[PINS_MAX];
+    bool told[PINS_MAX]; /* the model has it in its history */
     size_t n;
 };
 void pins_release(struct pins *p);
@@ -33,3 +34,6 @@ bool pins_remove(struct core *c, size_t number, struct err *err) MUST_CHECK; /* 
 void pins_read_note(struct pins *p, struct str record);                      /* on resume */
 void pins_note_all(struct core *c); /* into the journal of a fork */
 void pins_say(const struct core *c, struct buf *out);
+/* For engine/attach.c: what is pinned and was not told yet. */
+bool pins_attach(struct core *c, struct buf *out);
+void pins_told(struct core *c); /* a compaction's message holds all of them */

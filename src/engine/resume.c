@@ -220,11 +220,14 @@ replay_compaction(const struct replay *r, const struct message *m)
     char *line = compact_line_of(m);
     if (!line)
         return false;
-    struct event *e = event_new(EV_COMPACT);
-    e->phase = PHASE_END;
-    e->u.compact.tier = "";
-    e->u.compact.text = line;
-    send(r, e);
+    struct event *e;
+    for (int end = 0; end < 2; end++) {
+        e = event_new(EV_COMPACT);
+        e->phase = end ? PHASE_END : PHASE_START;
+        e->u.compact.tier = "earlier";
+        e->u.compact.text = end ? line : NULL;
+        send(r, e);
+    }
     e = event_new(EV_USER);
     e->u.user.uuid = xstrdup(m->uuid);
     e->u.user.text = shown(r, compact_shown(m));

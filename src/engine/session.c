@@ -11,6 +11,7 @@
 #include "engine/context.h"
 #include "engine/permit.h"
 #include "engine/session_private.h"
+#include "engine/toolsum.h"
 #include "engine/validator.h"
 
 void
@@ -29,6 +30,7 @@ core_session_close(struct core *c)
     c->title = NULL;
     session_was_release(&c->was);
     pins_release(&c->pins);
+    toolsum_drop(c);
     free(c->todos_due);
     c->todos_due = NULL;
     c->passport_foreign = false;

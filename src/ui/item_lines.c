@@ -197,6 +197,21 @@ tool_state(const struct item *it, struct flow *f)
     buf_release(&b);
 }
 
+/* What the calls from here on came to, in the words of a small model. */
+static void
+batch_head(const struct item *it, struct lines *out, int width, bool ascii)
+{
+    struct flow f;
+    if (!it->over)
+        return;
+    flow_init(&f);
+    one_line(&f, ST_DIM, str_from(it->over));
+    lines_begin(out, false);
+    lines_raw(out, ST_DIM, ascii ? STR("v ") : STR("▾ "));
+    flow_cut(&f, out, width - 2, ascii);
+    flow_release(&f);
+}
+
 static void
 tool_head(const struct item *it, struct lines *out, int width, bool ascii)
 {
@@ -307,6 +322,7 @@ item_lines(const struct item *it, struct lines *out, int width, bool ascii)
         thinking_head(it, out, ascii);
         break;
     case ITEM_TOOL:
+        batch_head(it, out, width, ascii);
         tool_head(it, out, width, ascii);
         tool_what(it, out, width);
         tool_body(it, out, width, ascii);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "ui/view_parts.h"
 
 void
@@ -260,7 +261,7 @@ on_result(struct view *v, struct event *e)
     view_queue_settle(v);
     view_asks_drop(v, false);
     clear_retry(v);
-    v->running = false;
+    v->running = v->compacting = v->compact_alone = false;
     if (e->u.result.text && *e->u.result.text)
         view_set(&v->last_answer, e->u.result.text);
     if (e->u.result.is_error)
@@ -280,12 +281,38 @@ on_closed(struct view *v, struct event *e)
     v->closed = true;
 }
 
-/* What a tier did is a line of its own; that it began shows in the meters. */
+/* What a tier did is a line of its own; that it began shows in the meters, and Esc ends it. */
 static void
 on_compact(struct view *v, struct event *e)
 {
-    if (!e->agent && e->phase == PHASE_END && e->u.compact.text)
+    if (e->agent)
+        return;
+    v->compacting = e->phase == PHASE_START;
+    if (v->compacting && !v->running) {
+        v->compact_alone = true;
+        start_running(v);
+    } else if (e->phase == PHASE_END && v->compact_alone) {
+        v->compact_alone = v->running = false;
+    }
+    if (e->phase == PHASE_END && e->u.compact.text)
         view_item_add(v, ITEM_NOTICE, e->u.compact.text);
+}
+
+static void
+on_tool_summary(struct view *v, struct event *e)
+{
+    struct cJSON *ids = e->agent ? NULL : json_parse(str_from(e->u.tool_summary.calls), NULL);
+    for (const struct cJSON *id = json_first(ids); id; id = json_next(id)) {
+        char *s = str_dup(json_value_str(id));
+        struct item *it = view_tool_item(v, s);
+        free(s);
+        if (!it)
+            continue;
+        view_set(&it->over, e->u.tool_summary.text);
+        view_item_touch(v, it);
+        break; /* over the first that is still here */
+    }
+    json_free(ids);
 }
 
 static void
@@ -296,12 +323,23 @@ on_decided(struct view *v, struct event *e)
 
 /* What is not in the table changes nothing that panes show. */
 static void (*const handlers[])(struct view *v, struct event *e) = {
-    [EV_SESSION] = on_session, [EV_USER] = on_user,     [EV_TURN] = on_turn,
-    [EV_BLOCK] = on_block,     [EV_TOOL] = on_tool,     [EV_PERM_DECIDED] = on_decided,
-    [EV_MODE] = on_mode,       [EV_USAGE] = on_usage,   [EV_CONTEXT] = on_context,
-    [EV_TASK] = view_on_task,  [EV_NOTICE] = on_notice, [EV_ERROR] = on_error,
-    [EV_COMPACT] = on_compact, [EV_RETRY] = on_retry,   [EV_RESULT] = on_result,
+    [EV_SESSION] = on_session,
+    [EV_USER] = on_user,
+    [EV_TURN] = on_turn,
+    [EV_BLOCK] = on_block,
+    [EV_TOOL] = on_tool,
+    [EV_PERM_DECIDED] = on_decided,
+    [EV_MODE] = on_mode,
+    [EV_USAGE] = on_usage,
+    [EV_CONTEXT] = on_context,
+    [EV_TASK] = view_on_task,
+    [EV_NOTICE] = on_notice,
+    [EV_ERROR] = on_error,
+    [EV_COMPACT] = on_compact,
+    [EV_RETRY] = on_retry,
+    [EV_RESULT] = on_result,
     [EV_CLOSED] = on_closed,
+    [EV_TOOL_SUMMARY] = on_tool_summary,
 };
 
 void

@@ -20,6 +20,7 @@ struct item { /* one thing in the transcript */
     struct buf text;        /* user: the prompt; text: Markdown; notice, error: line; tool: output at its end */
     char *tool_use_id, *name, *what, *summary;
     char *last_line;        /* tool: of its output while it runs; NULL else */
+    char *over;             /* tool: a line over the batch that begins with it; NULL else */
     enum tool_state state;
     bool is_diff, is_error, hidden, open /* fold opened */, done;
     int64_t elapsed_ms, bytes; /* bytes: of the tool input that is streaming in */
@@ -77,6 +78,8 @@ struct view {
     double cost, budget;
     bool estimated, offline, trusted, bypass_allowed;
     bool running;           /* a submit is being worked on */
+    bool compacting;        /* ... or a summary is being written */
+    bool compact_alone;     /* running for that alone */
     int64_t running_since_ms; /* monotonic */
     uint64_t attempt_no;    /* newest item when the turn's request went out */
     bool redo;              /* it is asked anew: what came of it goes when the new answer begins */

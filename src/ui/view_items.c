@@ -13,6 +13,7 @@ view_item_release(struct item *it)
     free(it->what);
     free(it->summary);
     free(it->last_line);
+    free(it->over);
 }
 
 /* Lets the first n go. */

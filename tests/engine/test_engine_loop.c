@@ -455,6 +455,7 @@ test_blocking_limit_sends_nothing(void **state)
     struct rig r;
     rig_init(&r);
     r.cfg.model = "claude-haiku-4-5";
+    r.cfg.cli_settings = "{\"autoCompactEnabled\":false}";
     scripted_reply(r.script);
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
     scripted_usage(r.script, 199000, 500);

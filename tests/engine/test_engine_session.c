@@ -414,7 +414,7 @@ test_commands_answer(void **state)
 {
     (void)state;
     static const char *const lines[] = {"/cost", "/context", "/state",
-                                        "/help", "/compact", "/permissions",
+                                        "/help", "/pin", "/permissions",
                                         "/mode", "/model",   "/nonsense"};
     struct rig r;
     rig_init(&r);

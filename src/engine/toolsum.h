@@ -1,0 +1,21 @@
+#pragma once
+/*
+ * One line over a finished batch of tool calls, for the person: what it came to. The provider's small model writes it beside the next
+ * request (engine/side.h); it never waits for it, and one that is not there when the next answer is, is dropped. Where there is no
+ * small model, in print mode, for fewer than TOOLSUM_CALLS calls, or with the setting "toolSummary": false, there is none.
+ * Engine thread.
+ */
+#include <stdbool.h>
+
+struct core;
+struct message;
+
+#define TOOLSUM_CALLS 3
+#define TOOLSUM_MAX 120 /* bytes of the line */
+
+/* The results of these calls were appended. */
+void toolsum_begin(struct core *c, const struct message *calls, const struct message *results);
+/* Emits EV_TOOL_SUMMARY when it is there. */
+void toolsum_poll(struct core *c);
+/* Not wanted any more: the next answer came, the session changes. */
+void toolsum_drop(struct core *c);
