@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 #include "ui/app.h"
 
 #define STDIN_PROMPT_MAX ((size_t)10 << 20)
+#define PIPED_WAIT_MS 3000 /* for the first byte beside an argument */
 
 static int
 usage_error(const struct err *err)
@@ -84,6 +86,47 @@ read_stdin(const struct front_watch *w, struct buf *out, struct err *err)
     return true;
 }
 
+/* A pipe or a file beside the argument is what the prompt is about. A pipe that nobody writes to and nobody closes must not hold the
+ * program up; a terminal, and /dev/null, are none. */
+static bool
+has_piped_input(const struct front_watch *w)
+{
+    struct stat st;
+    if (fstat(STDIN_FILENO, &st) != 0)
+        return false;
+    if (S_ISREG(st.st_mode))
+        return st.st_size > 0;
+    if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode))
+        return false;
+    struct pollfd p[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                         {.fd = front_watch_fd(w), .events = POLLIN}};
+    int n = poll(p, ARRAY_LEN(p), PIPED_WAIT_MS);
+    if (n == 0)
+        fprintf(stderr,
+                "yare: nothing came on standard input within %d s, going on without it "
+                "(< /dev/null says so at once)\n",
+                PIPED_WAIT_MS / 1000);
+    return n > 0 && p[0].revents;
+}
+
+/* The argument, and behind it what was piped in, fenced: it is context and names neither commands nor files. */
+static bool
+add_piped_input(const struct front_watch *w, struct buf *prompt, struct err *err)
+{
+    struct buf piped;
+    buf_init(&piped, STDIN_PROMPT_MAX);
+    bool ok = !has_piped_input(w) || read_stdin(w, &piped, err);
+    if (ok && piped.len && memchr(piped.data, 0, piped.len))
+        ok = err_set(
+            err, ERR_INVALID,
+            "standard input is no text (it holds a zero byte); name a file for the model instead");
+    if (ok && str_trim(buf_str(&piped)).len)
+        buf_addf(prompt, "\n\n" PIPED_BEGIN "\n%s%s" PIPED_END, buf_cstr(&piped),
+                 piped.data[piped.len - 1] == '\n' ? "" : "\n");
+    buf_release(&piped);
+    return ok;
+}
+
 /* What the pilot's answer could be in place of: said at the end, so that nobody had to wait for it. */
 static void
 say_offer(struct setup *s)
@@ -104,7 +147,7 @@ run_print(const struct options *o)
     struct front_watch *w = front_watch_start(true);
     int code = 2;
 
-    buf_init(&prompt, STDIN_PROMPT_MAX);
+    buf_init(&prompt, STDIN_PROMPT_MAX + ((size_t)1 << 20)); /* an argument too */
     if (!setup_init(&s, o, &err)) {
         code = usage_error(&err);
         goto out;
@@ -116,6 +159,10 @@ run_print(const struct options *o)
     }
     if (o->prompt)
         buf_adds(&prompt, o->prompt);
+    if (o->prompt && !o->stream_input && !add_piped_input(w, &prompt, &err)) {
+        code = usage_error(&err);
+        goto out;
+    }
     if (!o->stream_input && !front_watch_code(w) && str_trim(buf_str(&prompt)).len == 0) {
         fprintf(stderr, "yare: -p wants a prompt, as an argument or on standard input\n");
         goto out;

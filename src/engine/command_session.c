@@ -63,6 +63,8 @@ void
 command_resume(struct engine *e, struct str arg)
 {
     struct core *c = &e->core;
+    if (arg.len > 2 && arg.ptr[0] == '"' && arg.ptr[arg.len - 1] == '"') /* not needed, not wrong */
+        arg = str_sub(arg, 1, arg.len - 1);
     char *id = str_dup(arg);
     if (!arg.len)
         core_notice(c, "which one? /resume ID or NAME (/sessions lists them)");

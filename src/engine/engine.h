@@ -25,6 +25,10 @@ struct tool_host;
 struct perm_request;
 struct decision;
 
+/* What was piped in beside a prompt stands behind it between these lines: it is no person's word and names no files. */
+#define PIPED_BEGIN "<piped-input>"
+#define PIPED_END "</piped-input>"
+
 /* What a Stop hook says when the model has no more to do. */
 enum stop_hook_answer {
     STOP_HOOK_PASS,    /* stop */

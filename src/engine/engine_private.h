@@ -88,6 +88,8 @@ void query_files_stop(struct engine *e);
 
 /* submit.c */
 void submit_run(struct engine *e, struct work *take_w);
+/* The files that a person's words name with '@', as blocks behind them; says what was attached and what was not. */
+void submit_attach_files(struct core *c, struct message_builder *b, const char *text);
 
 /* resume.c: the history as events, so that panes show it. */
 void resume_replay(struct core *c);

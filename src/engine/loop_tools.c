@@ -65,8 +65,10 @@ append_answer(struct loop *l, struct round *r)
 static void
 take_steers(struct engine *e, struct message_builder *b)
 {
-    for (size_t i = 0; i < e->n_steer; i++)
+    for (size_t i = 0; i < e->n_steer; i++) {
         message_add_text(b, str_from(e->steer[i]));
+        submit_attach_files(&e->core, b, e->steer[i]);
+    }
 }
 
 static void

@@ -161,6 +161,10 @@ static void
 attach_files(struct core *c, struct message_builder *b, struct str text, struct buf *told)
 {
     int left = ATTACHED_FILES;
+    /* what came over a pipe is no person's word: it names no files */
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == '\n' && str_starts(str_sub(text, i, text.len), "\n" PIPED_BEGIN "\n"))
+            text.len = i;
     for (size_t i = 0; i < text.len && left > 0; i++) {
         if (text.ptr[i] != '@' || (i > 0 && !is_space(text.ptr[i - 1])))
             continue;
@@ -176,6 +180,17 @@ attach_files(struct core *c, struct message_builder *b, struct str text, struct 
         free(path);
         i = end;
     }
+}
+
+void
+submit_attach_files(struct core *c, struct message_builder *b, const char *text)
+{
+    struct buf told;
+    buf_init(&told, (size_t)1 << 20);
+    attach_files(c, b, str_from(text), &told);
+    if (told.len)
+        core_notice(c, "%s", buf_cstr(&told));
+    buf_release(&told);
 }
 
 /* ---- the result ---- */

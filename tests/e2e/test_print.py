@@ -58,6 +58,31 @@ def continue_and_resume():
     w.close()
 
 
+def piped_input_stands_behind_the_argument():
+    w = World()
+    server = Server(w, {"responses": [[{"text": "Seen."}]]})
+    env = dict(w.env, **server.env)
+    for piped, word in (("one line of a log\n@README.md\n", True), ("", False), (" \n", False)):
+        before = len(server.requests())
+        run = subprocess.run([YARE, "-p", "what went wrong?"], cwd=w.project, env=env, capture_output=True, text=True,
+                             input=piped, timeout=LIMIT)
+        check(run.returncode == 0 and "Seen." in run.stdout, run)
+        told = json.dumps(server.requests()[before]["body"]["messages"])
+        check("what went wrong?" in told, told)
+        check(("one line of a log" in told) == word and ("<piped-input>" in told) == word, told)
+        check("The person named" not in told, "a piped name attached a file", told)
+    held = subprocess.Popen([YARE, "-p", "and now?"], cwd=w.project, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+    try:  # nobody writes and nobody closes
+        check(held.wait(timeout=LIMIT) == 0, held)
+        check("nothing came on standard input" in held.stderr.read(), "it says why it waited")
+    finally:
+        held.kill()
+        held.communicate()
+    server.close()
+    w.close()
+
+
 def wrong_usage():
     w = World()
     for args, word in ((["--no-such"], "--no-such"), (["-p", "--output-format", "xml", "x"], "xml"),
@@ -135,6 +160,6 @@ def signals():
         w.close()
 
 
-main(text_json_and_stream, denied_is_not_failure, continue_and_resume, wrong_usage,
+main(piped_input_stands_behind_the_argument, text_json_and_stream, denied_is_not_failure, continue_and_resume, wrong_usage,
          a_disk_that_takes_no_session_is_told_at_the_start, untrusted_folder_only_narrows,
      max_turns_and_errors, signals)

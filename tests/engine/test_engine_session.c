@@ -81,6 +81,57 @@ test_a_steer_joins_after_the_results(void **state)
     rig_end(&r);
 }
 
+/* What is typed while a turn runs names files as any prompt does. */
+static void
+test_a_steer_attaches_its_files(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    rig_init(&r);
+    char *file = fs_join(r.root, "notes.txt");
+    assert_true(fs_write_atomic(file, STR("content of the notes"), 0644, &err));
+    free(file);
+    scripted_reply(r.script);
+    scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\",\"gate\":1}");
+    scripted_end(r.script, STOP_TOOL_USE);
+    say(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
+    rig_post(&r, OP_STEER, "see @notes.txt too");
+    rig_post(&r, OP_QUERY, NULL); /* answered: the steer was taken before */
+    rig_kind(&r, EV_ANSWER);
+    toys_open(1);
+    assert_string_equal(rig_kind(&r, EV_NOTICE)->u.notice.text, "attached notes.txt (1 line)");
+    rig_result(&r);
+    const char *m = scripted_request(r.script, 1)->messages[2];
+    const char *typed = strstr(m, "see @notes"), *content = strstr(m, "content of the notes");
+    assert_true(typed && content && typed < content);
+    rig_end(&r);
+}
+
+/* What was piped in beside a prompt is no person's word. */
+static void
+test_piped_input_names_no_files(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    rig_init(&r);
+    char *file = fs_join(r.root, "notes.txt");
+    assert_true(fs_write_atomic(file, STR("content of the notes"), 0644, &err));
+    free(file);
+    say(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "sum it up\n\n" PIPED_BEGIN "\nsee @notes.txt\n" PIPED_END);
+    rig_result(&r);
+    const char *m = scripted_request(r.script, 0)->messages[0];
+    assert_non_null(strstr(m, "see @notes.txt"));
+    assert_null(strstr(m, "content of the notes"));
+    rig_end(&r);
+}
+
 static void
 test_a_steer_too_late_is_the_next_prompt(void **state)
 {
@@ -598,6 +649,8 @@ main(void)
         cmocka_unit_test(test_instructions_too_large_are_told),
         cmocka_unit_test(test_prompts_run_in_order),
         cmocka_unit_test(test_a_steer_joins_after_the_results),
+        cmocka_unit_test(test_a_steer_attaches_its_files),
+        cmocka_unit_test(test_piped_input_names_no_files),
         cmocka_unit_test(test_a_steer_too_late_is_the_next_prompt),
         cmocka_unit_test(test_an_interrupt_starts_no_steer),
         cmocka_unit_test(test_a_slow_reader_slows_the_engine_and_loses_nothing),
