@@ -229,6 +229,9 @@ str_eq(struct str a, struct str b)
 bool
 str_is(struct str a, const char *s)
 {
+    /* Tables of names are searched by this: most differ in their first byte. */
+    if (!s || !a.len || a.ptr[0] != *s)
+        return !a.len && (!s || !*s);
     return str_eq(a, str_from(s));
 }
 

@@ -1,6 +1,7 @@
 /* Names of files: what they lead to and whether they lie inside. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,10 +64,14 @@ add_name(struct path_names *n, char *take)
 
 /* ---- where links lead ---- */
 
-/* Most files of a decision lie in a few folders: where those lead is asked once. */
+/* Most files of a decision lie in a few folders, and many are judged more than once: where they lead is asked once. */
+enum { SEEN_MAX = 256 };
 struct path_cache {
     char *dir[64], *real[64];
     size_t n;
+    struct {
+        char *path, *real;
+    } seen[SEEN_MAX]; /* by hash, the last one stays */
 };
 static _Thread_local struct path_cache *cache;
 
@@ -85,11 +90,15 @@ path_cache_end(struct path_cache *before)
         free(cache->dir[i]);
         free(cache->real[i]);
     }
+    for (size_t i = 0; i < SEEN_MAX; i++) {
+        free(cache->seen[i].path);
+        free(cache->seen[i].real);
+    }
     free(cache);
     cache = before;
 }
 
-/* Borrowed; NULL: not there, or no room. */
+/* Borrowed; of a folder that is not there where it would be; NULL: that is not known, or no room. */
 static const char *
 real_folder(const char *path, size_t len)
 {
@@ -98,7 +107,7 @@ real_folder(const char *path, size_t len)
             return cache->real[i];
     if (cache->n == ARRAY_LEN(cache->dir))
         return NULL;
-    char *dir = str_dup(str_make(path, len)), *real = realpath(dir, NULL);
+    char *dir = str_dup(str_make(path, len)), *real = fs_resolve(dir, NULL);
     if (!real) {
         free(dir);
         return NULL;
@@ -108,8 +117,8 @@ real_folder(const char *path, size_t len)
     return cache->real[cache->n++];
 }
 
-char *
-path_resolve(const char *path)
+static char *
+resolve(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     bool plain = path[0] == '/' && slash != path && *name && strcmp(name, ".") != 0 &&
@@ -123,6 +132,24 @@ path_resolve(const char *path)
         return at;
     free(at);
     return fs_resolve(path, NULL);
+}
+
+char *
+path_resolve(const char *path)
+{
+    if (!cache)
+        return resolve(path);
+    uint32_t h = 2166136261u;
+    for (const char *p = path; *p; p++)
+        h = (h ^ (unsigned char)*p) * 16777619u;
+    char **seen = &cache->seen[h % SEEN_MAX].path, **real = &cache->seen[h % SEEN_MAX].real;
+    if (!*seen || strcmp(*seen, path) != 0) {
+        free(*seen);
+        free(*real);
+        *seen = xstrdup(path);
+        *real = resolve(path);
+    }
+    return *real ? xstrdup(*real) : NULL;
 }
 
 void

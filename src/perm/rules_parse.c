@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perm/rules_match.h"
-
-enum { RULE_LEN_MAX = 4096 };
+#include "perm/rules_reading.h"
 
 const char *
 rule_list_name(enum verdict list)
@@ -153,15 +151,8 @@ allow_name_ok(const char *tool)
 
 /* ---- bodies that are read in another way than they were written ---- */
 
-struct reading {
-    struct perm_rules *rs;
-    struct perm_rule *r;
-    struct str body; /* what is left of it */
-    char *owned;     /* ... when it was made anew */
-};
-
-__attribute__((format(printf, 2, 3))) static void
-say(const struct reading *x, const char *fmt, ...)
+void
+reading_say(const struct reading *x, const char *fmt, ...)
 {
     struct buf b;
     va_list ap;
@@ -173,8 +164,8 @@ say(const struct reading *x, const char *fmt, ...)
     rules_problem(x->rs, x->r->file, x->r->line, buf_take(&b));
 }
 
-static bool
-strict(const struct reading *x)
+bool
+reading_strict(const struct reading *x)
 {
     return x->r->verdict != VERDICT_ALLOW;
 }
@@ -187,11 +178,11 @@ fold_path_tool(struct reading *x)
     const char *speaks = perm_rules_path_tool(r->tool);
     if (!speaks || !x->body.ptr || strcmp(speaks, r->tool) == 0)
         return true;
-    if (!strict(x)) {
-        say(x, "is ignored: write it as %s(%.*s)", speaks, (int)x->body.len, x->body.ptr);
+    if (!reading_strict(x)) {
+        reading_say(x, "is ignored: write it as %s(%.*s)", speaks, (int)x->body.len, x->body.ptr);
         return false;
     }
-    say(x, "is read as %s(%.*s)", speaks, (int)x->body.len, x->body.ptr);
+    reading_say(x, "is read as %s(%.*s)", speaks, (int)x->body.len, x->body.ptr);
     free(r->tool);
     r->tool = xstrdup(speaks);
     return true;
@@ -206,11 +197,11 @@ fold_tool_case(struct reading *x)
         real = "Agent";
     } else if (!real || strcmp(real, r->tool) == 0) {
         return true;
-    } else if (!strict(x)) {
-        say(x, "is ignored: the tool is called %s", real);
+    } else if (!reading_strict(x)) {
+        reading_say(x, "is ignored: the tool is called %s", real);
         return false;
     } else {
-        say(x, "is read as one for %s", real);
+        reading_say(x, "is read as one for %s", real);
     }
     free(r->tool);
     r->tool = xstrdup(real);
@@ -228,11 +219,11 @@ unquote(struct reading *x)
     s = str_trim(str_sub(s, 1, s.len - 2));
     if (!s.len)
         return true;
-    if (!strict(x)) {
-        say(x, "grants nothing: leave the quotes around the text out");
+    if (!reading_strict(x)) {
+        reading_say(x, "grants nothing: leave the quotes around the text out");
         return false;
     }
-    say(x, "is read as %s(%.*s): leave the quotes out", x->r->tool, (int)s.len, s.ptr);
+    reading_say(x, "is read as %s(%.*s): leave the quotes out", x->r->tool, (int)s.len, s.ptr);
     x->body = s;
     return true;
 }
@@ -257,12 +248,12 @@ read_host(struct reading *x)
     plain = plain && host.len + 7 == s.len;
     if (plain)
         return true;
-    if (!strict(x) || !host.len) {
-        say(x, "is ignored: write it as WebFetch(domain:%.*s)", host.len ? (int)host.len : 4,
-            host.len ? host.ptr : "HOST");
+    if (!reading_strict(x) || !host.len) {
+        reading_say(x, "is ignored: write it as WebFetch(domain:%.*s)",
+                    host.len ? (int)host.len : 4, host.len ? host.ptr : "HOST");
         return false;
     }
-    say(x, "is read as WebFetch(domain:%.*s)", (int)host.len, host.ptr);
+    reading_say(x, "is read as WebFetch(domain:%.*s)", (int)host.len, host.ptr);
     x->owned = xasprintf("domain:%.*s", (int)host.len, host.ptr);
     x->body = str_from(x->owned);
     return true;
@@ -292,101 +283,7 @@ read_path(struct reading *x)
 {
     const char *doubt = path_doubt(x->body);
     if (doubt)
-        say(x, "%s", doubt);
-}
-
-/* ---- commands ---- */
-
-/* What no single command's words can hold, or NULL. */
-static const char *
-never_a_word(struct str s)
-{
-    char quote = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (c == '\\' && quote != '\'')
-            i++;
-        else if (c == quote)
-            quote = 0;
-        else if (!quote && (c == '\'' || c == '"'))
-            quote = c;
-        else if (!quote && strchr(";|&", c))
-            return "rules are matched against one command at a time, write one for each";
-        else if (!quote && strchr("<>", c))
-            return "redirections are judged by Edit and Read rules, leave them out";
-        else if (quote != '\'' && (c == '`' || (c == '$' && i + 1 < s.len &&
-                                                (isalnum((unsigned char)s.ptr[i + 1]) ||
-                                                 strchr("({_", s.ptr[i + 1])))))
-            return "variables and substitutions have their values when rules are matched";
-    }
-    return NULL;
-}
-
-/* Takes nothing; "npm test 2" of "npm test 2>&1" is "npm test". */
-static void
-ask_for_part(struct reading *x, struct str part, char end)
-{
-    struct perm_rule r = {
-        .verdict = VERDICT_ASK, .scope = x->r->scope, .claude = x->r->claude, .line = x->r->line};
-    while (end == '>' && part.len && isdigit((unsigned char)part.ptr[part.len - 1]))
-        part.len--;
-    part = str_trim(part);
-    if (part.len && !str_is(part, "*"))
-        perm_rules_compile_bash(part, true, &r.pattern, &r.boundary);
-    if (!r.pattern || x->rs->n >= RULES_MAX) {
-        free(r.pattern);
-        return;
-    }
-    r.text = xstrdup(x->r->text);
-    r.tool = xstrdup("Bash");
-    r.body = str_dup(part);
-    r.file = xstrdup(x->r->file);
-    r.boundary = true;
-    ARRAY_GROW(x->rs->rules, x->rs->n, x->rs->cap);
-    x->rs->rules[x->rs->n++] = r;
-}
-
-/* Each command of what was written as a compound asks: the rule was meant for it. */
-static void
-ask_for_parts(struct reading *x)
-{
-    struct str s = x->body;
-    size_t from = 0;
-    char quote = 0, before = 0;
-    for (size_t i = 0; i <= s.len; i++) {
-        char c = i < s.len ? s.ptr[i] : ';';
-        if (c == quote)
-            quote = 0;
-        else if (!quote && (c == '\'' || c == '"'))
-            quote = c;
-        if (i < s.len && (quote || !strchr(";|&<>", c)))
-            continue;
-        /* What stands behind '<' or '>' is a file. */
-        if (!strchr("<>", before) || !before)
-            ask_for_part(x, str_sub(s, from, i - from), c);
-        if (c != '&' || before != '>' || i != from)
-            before = c;
-        from = i + 1;
-    }
-}
-
-static bool
-read_command(struct reading *x)
-{
-    const char *why = never_a_word(x->body);
-    struct perm_rule *r = x->r;
-    perm_rules_compile_bash(x->body, strict(x), &r->pattern, &r->boundary);
-    if (!r->pattern) {
-        say(x, "is ignored: it names no command");
-        return false;
-    }
-    if (why && !strict(x)) {
-        say(x, "grants nothing: %s", why);
-    } else if (why) {
-        say(x, "IS NOT IN FORCE as written, its commands ask until it is mended: %s", why);
-        ask_for_parts(x);
-    }
-    return true;
+        reading_say(x, "%s", doubt);
 }
 
 /* ---- the whole body ---- */
@@ -395,12 +292,12 @@ static bool
 read_field(struct reading *x, const char *better)
 {
     struct perm_rule *r = x->r;
-    if (!strict(x)) {
-        say(x, "is ignored: only deny and ask rules may name a field of the input");
+    if (!reading_strict(x)) {
+        reading_say(x, "is ignored: only deny and ask rules may name a field of the input");
         return false;
     }
     if (better)
-        say(x, "looks at the text of the field alone: write it as %s", better);
+        reading_say(x, "looks at the text of the field alone: write it as %s", better);
     r->param = true;
     return true;
 }
@@ -413,7 +310,8 @@ read_body(struct reading *x)
     if (rule_names_field(r->tool, str_trim(x->body), &better))
         return read_field(x, better);
     if (strncmp(r->tool, "mcp__", 5) == 0 || strchr(r->tool, '*')) {
-        say(x, "is ignored: only a field of the input may stand here, as in (name:value), and only "
+        reading_say(
+            x, "is ignored: only a field of the input may stand here, as in (name:value), and only "
                "in deny and ask rules");
         return false;
     }
@@ -422,7 +320,7 @@ read_body(struct reading *x)
     if (strcmp(r->tool, "WebFetch") == 0)
         return read_host(x);
     if (strcmp(r->tool, "Bash") == 0)
-        return read_command(x);
+        return reading_command(x);
     if (!perm_rules_path_tool(r->tool))
         return true;
     read_path(x);
@@ -438,12 +336,12 @@ doubt_name(struct reading *x, struct str whole)
         return;
     const char *near = perm_rules_near_tool(r->tool);
     if (!near) {
-        say(x, "names no tool of yare");
+        reading_say(x, "names no tool of yare");
         return;
     }
-    say(x, "%s: no tool is called '%s', did you mean '%s'?",
-        strict(x) ? "IS NOT IN FORCE" : "grants nothing", r->tool, near);
-    if (strict(x))
+    reading_say(x, "%s: no tool is called '%s', did you mean '%s'?",
+                reading_strict(x) ? "IS NOT IN FORCE" : "grants nothing", r->tool, near);
+    if (reading_strict(x))
         keep_broken(x->rs, whole, *r, near);
 }
 
@@ -456,8 +354,8 @@ compile(struct reading *x, struct str whole, struct str tool, struct str body)
     r->tool = str_dup(tool);
     doubt_name(x, whole);
     ok = fold_tool_case(x);
-    if (ok && !strict(x) && !allow_name_ok(r->tool)) {
-        say(x, "grants nothing: name the tool, or the server as in mcp__server__*");
+    if (ok && !reading_strict(x) && !allow_name_ok(r->tool)) {
+        reading_say(x, "grants nothing: name the tool, or the server as in mcp__server__*");
         ok = false;
     }
     if (ok && plain && !str_is(str_trim(str_from(plain)), "*")) {

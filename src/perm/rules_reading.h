@@ -1,0 +1,18 @@
+#pragma once
+/* One rule while it is read: rules_parse.c reads the rule, rules_command.c the body of one for Bash. */
+#include "perm/rules_match.h"
+
+enum { RULE_LEN_MAX = 4096 };
+
+struct reading {
+    struct perm_rules *rs;
+    struct perm_rule *r;
+    struct str body; /* what is left of it */
+    char *owned;     /* ... when it was made anew */
+};
+/* A problem of the rule: its list, its text and what is wrong. */
+void reading_say(const struct reading *x, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+bool reading_strict(const struct reading *x); /* of a deny or ask rule */
+/* Fills in the pattern; false: the rule is dropped. */
+bool reading_command(struct reading *x);
