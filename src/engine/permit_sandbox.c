@@ -8,21 +8,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "engine/permit_private.h"
+#include "engine/permit_sandbox_private.h"
 #include "perm/confinement.h"
 #include "perm/proxy.h"
 #include "perm/sandbox_tmp.h"
-
-#define LIST_MAX 256
-
-struct permit_sandbox {
-    int switched;               /* /sandbox in this session: an enum sandbox_level, -1: not used */
-    char *key;                  /* what now and why were made for; NULL: nothing yet */
-    struct confinement *now;    /* NULL: cannot be had */
-    char *why;                  /* then: why not */
-    char *tmp;                  /* the commands' temporary folder, removed at the end */
-    struct confinement *run_in; /* of the call that was allowed last; NULL: outside */
-    bool told;                  /* the person knows that it cannot be had */
-};
 
 struct permit_sandbox *
 permit_sandbox_new(void)
@@ -47,76 +36,6 @@ permit_sandbox_free(struct permit_sandbox *s)
     free(s);
 }
 
-/* ---- what the settings say ---- */
-
-/* The value that counts; from an untrusted project's own files only what makes the sandbox tighter. */
-static bool
-setting(struct permit *p, const char *name, bool tighter, bool fallback)
-{
-    const struct config *cfg = permit_config(p);
-    char *path = xasprintf("sandbox.%s", name);
-    const struct config_source *src;
-    size_t n = config_sources(cfg, &src);
-    bool value = config_bool(cfg, path, !p->core->trusted, fallback);
-    for (size_t i = 0; i < n && !p->core->trusted; i++)
-        if ((src[i].scope == SCOPE_PROJECT || src[i].scope == SCOPE_LOCAL) &&
-            json_bool(config_value(cfg, i, "sandbox"), name, !tighter) == tighter)
-            value = tighter;
-    free(path);
-    return value;
-}
-
-static bool
-is_managed(struct permit *p)
-{
-    const struct config_source *from = config_bool_origin(permit_config(p), "sandbox.enabled", true);
-    return from && from->scope == SCOPE_MANAGED;
-}
-
-enum sandbox_level
-permit_sandbox_level(struct permit *p)
-{
-    const struct core *c = p->core;
-    bool said = setting(p, "enabled", true, true) == setting(p, "enabled", true, false);
-    enum sandbox_level level = !said                                ? SANDBOX_AFK
-                               : setting(p, "enabled", true, false) ? SANDBOX_ON
-                                                                    : SANDBOX_OFF;
-    if (said && level == SANDBOX_ON && is_managed(p))
-        return level; /* nobody here may loosen it */
-    if (c->sandbox->switched >= 0)
-        return (enum sandbox_level)c->sandbox->switched;
-    if (c->sandbox_want)
-        return strcmp(c->sandbox_want, "off") == 0 ? SANDBOX_OFF : SANDBOX_ON;
-    return level;
-}
-
-/* Why it is off, or on for some: who decided. */
-static const char *
-who_decided(struct permit *p)
-{
-    const struct core *c = p->core;
-    if (is_managed(p))
-        return "managed settings";
-    if (c->sandbox->switched >= 0)
-        return "/sandbox";
-    if (c->sandbox_want)
-        return "--sandbox";
-    return permit_sandbox_level(p) == SANDBOX_AFK ? "sandbox.enabled is not set"
-                                                  : "sandbox.enabled";
-}
-
-static size_t
-list_of(struct permit *p, const char *path, bool widens, const char **ret)
-{
-    struct config_item items[LIST_MAX]; /* the strings live in the config */
-    size_t n = config_list(permit_config(p), path, widens && !p->core->trusted, items, LIST_MAX);
-    if (n > LIST_MAX)
-        n = LIST_MAX;
-    for (size_t i = 0; i < n; i++)
-        ret[i] = items[i].value.ptr;
-    return n;
-}
-
 /* ---- plan and proxy ---- */
 
 static void
@@ -132,12 +51,12 @@ tell_refused(void *user, const char *host, const char *why)
 static struct proxy *
 make_proxy(struct permit *p, struct err *err)
 {
-    const char *allowed[LIST_MAX], *denied[LIST_MAX];
+    const char *allowed[PERMIT_SANDBOX_LIST_MAX], *denied[PERMIT_SANDBOX_LIST_MAX];
     const struct proxy_options o = {
         .allowed = allowed,
-        .n_allowed = list_of(p, "sandbox.network.allowedDomains", true, allowed),
+        .n_allowed = permit_sandbox_list(p, "sandbox.network.allowedDomains", true, allowed),
         .denied = denied,
-        .n_denied = list_of(p, "sandbox.network.deniedDomains", false, denied),
+        .n_denied = permit_sandbox_list(p, "sandbox.network.deniedDomains", false, denied),
         .dir = p->core->paths.spill,
         .refused = tell_refused,
         .user = p->core,
@@ -199,7 +118,7 @@ tell_none(struct permit *p)
         return;
     s->told = true;
     core_notice(p->core, "there is no sandbox here: %s; commands %s", s->why ? s->why : "",
-                setting(p, "failIfUnavailable", true, false)
+                permit_sandbox_flag(p, "failIfUnavailable", true, false)
                     ? "are refused (sandbox.failIfUnavailable)"
                     : "run unconfined, and ask as without it");
 }
@@ -227,9 +146,8 @@ make_anew(struct permit *p)
     log_info("sandbox", "%s: %s", sandbox_kind_name(kind), s->now ? "made" : err.text);
 }
 
-/* NULL: cannot be had, and the core's sandbox->why says why. */
-static struct confinement *
-have(struct permit *p)
+struct confinement *
+permit_sandbox_have(struct permit *p)
 {
     struct permit_sandbox *s = p->core->sandbox;
     permit_config(p); /* as it is on disk now */
@@ -265,8 +183,8 @@ asks_out(const struct permit_call *call)
 static bool
 is_excluded(struct permit *p, const struct permit_call *call)
 {
-    const char *list[LIST_MAX];
-    size_t n = list_of(p, "sandbox.excludedCommands", true, list);
+    const char *list[PERMIT_SANDBOX_LIST_MAX];
+    size_t n = permit_sandbox_list(p, "sandbox.excludedCommands", true, list);
     struct perm_rules rules;
     struct permit_request r;
     struct decision d;
@@ -298,8 +216,8 @@ permit_sandbox_request(struct permit *p, const struct permit_call *call, struct 
 {
     if (!concerns(call) || permit_sandbox_level(p) != SANDBOX_ON)
         return;
-    const struct confinement *in = have(p);
-    req->sandbox_auto_allow = setting(p, "autoAllowBashIfSandboxed", false, true);
+    const struct confinement *in = permit_sandbox_have(p);
+    req->sandbox_auto_allow = permit_sandbox_flag(p, "autoAllowBashIfSandboxed", false, true);
     req->sandbox_available = in && sandbox_plan_proves(confinement_plan(in));
     req->sandbox_unsandboxed = asks_out(call) || is_excluded(p, call);
 }
@@ -318,7 +236,7 @@ judge_wish(struct permit *p, enum sandbox_level level, struct decision *d)
 {
     if (level == SANDBOX_AFK && d->verdict != VERDICT_ASK)
         return; /* it would not be in one */
-    if (!setting(p, "allowUnsandboxedCommands", false, true)) {
+    if (!permit_sandbox_flag(p, "allowUnsandboxedCommands", false, true)) {
         say_no(d,
                "it asks to run outside the sandbox, and sandbox.allowUnsandboxedCommands is off");
     } else if (p->core->mode == PERM_DONT_ASK) {
@@ -339,8 +257,8 @@ permit_sandbox_judge(struct permit *p, const struct permit_call *call, struct de
         return;
     if (level == SANDBOX_AFK && p->core->mode != PERM_AUTO)
         return;
-    if (!have(p)) {
-        if (setting(p, "failIfUnavailable", true, false) && !is_excluded(p, call)) {
+    if (!permit_sandbox_have(p)) {
+        if (permit_sandbox_flag(p, "failIfUnavailable", true, false) && !is_excluded(p, call)) {
             char *text = xasprintf("commands cannot be confined here, and "
                                    "sandbox.failIfUnavailable wants them to be: %s",
                                    p->core->sandbox->why ? p->core->sandbox->why : "");
@@ -397,13 +315,13 @@ permit_sandbox_settle(struct permit *p, const struct permit_call *call, struct d
     if (!(call->tool->flags & TOOL_SHELL))
         return;
     const char *why = why_outside(p, call, d);
-    s->run_in = why ? NULL : confinement_ref(have(p));
+    s->run_in = why ? NULL : confinement_ref(permit_sandbox_have(p));
     if (s->run_in)
         decision_add(d, "L8", VERDICT_NONE, NULL, NULL, "it runs inside the sandbox (%s)",
                      sandbox_kind_name(confinement_plan(s->run_in)->kind));
     else if (why)
         decision_add(d, "L8", VERDICT_NONE, NULL, NULL, "it runs outside the sandbox: %s (%s)", why,
-                     who_decided(p));
+                     permit_sandbox_by(p));
     else
         decision_add(d, "L8", VERDICT_NONE, NULL, NULL,
                      "it runs unconfined, there is no sandbox here: %s", s->why ? s->why : "");
@@ -415,91 +333,4 @@ permit_take_confinement(struct permit *p)
     struct confinement *in = p->core->sandbox->run_in;
     p->core->sandbox->run_in = NULL;
     return in;
-}
-
-/* ---- for people ---- */
-
-static const char *
-level_name(enum sandbox_level level)
-{
-    return level == SANDBOX_ON ? "on" : level == SANDBOX_AFK ? "auto mode" : "off";
-}
-
-static const char *
-level_text(enum sandbox_level level)
-{
-    return level == SANDBOX_ON ? "every command of the model runs inside"
-           : level == SANDBOX_AFK
-               ? "in auto mode, what only the classifier lets through runs inside"
-               : "commands run unconfined";
-}
-
-bool
-permit_sandbox_switch(struct permit *p, struct str word)
-{
-    struct permit_sandbox *s = p->core->sandbox;
-    int to = str_is(word, "on")        ? SANDBOX_ON
-             : str_is(word, "off")     ? SANDBOX_OFF
-             : str_is(word, "default") ? -1
-                                       : -2;
-    if (to == -2)
-        return false;
-    s->switched = to;
-    return true;
-}
-
-void
-permit_sandbox_say(struct permit *p, struct buf *out)
-{
-    enum sandbox_level level = permit_sandbox_level(p);
-    const struct confinement *in = have(p);
-    buf_addf(out, "sandbox: %s (%s): %s", level_name(level), who_decided(p), level_text(level));
-    if (!in) {
-        buf_addf(out, "\nit cannot be had here: %s", p->core->sandbox->why);
-        if (level == SANDBOX_ON)
-            buf_adds(out, setting(p, "failIfUnavailable", true, false)
-                              ? "; commands are refused (sandbox.failIfUnavailable)"
-                              : "; commands run unconfined, and ask as without it");
-        return;
-    }
-    struct buf json;
-    struct jw w;
-    struct err err;
-    buf_init(&json, BUF_MAX);
-    jw_init(&w, &json);
-    jw_array(&w);
-    sandbox_describe(confinement_plan(in), sandbox_probe(), &w);
-    jw_end(&w);
-    struct cJSON *lines = json_parse(buf_str(&json), &err);
-    for (const struct cJSON *l = json_first(lines); l; l = json_next(l))
-        buf_addf(out, "\n%s: %s", json_cstr(l, "name", ""), json_cstr(l, "value", ""));
-    json_free(lines);
-    buf_release(&json);
-    if (level == SANDBOX_ON && sandbox_plan_proves(confinement_plan(in)) &&
-        setting(p, "autoAllowBashIfSandboxed", false, true))
-        buf_adds(out, "\ncommands inside do not ask for what it holds anyway "
-                      "(sandbox.autoAllowBashIfSandboxed)");
-    buf_adds(out, "\n/sandbox on, off or default: for this session");
-}
-
-void
-permit_sandbox_write(struct permit *p, struct jw *w)
-{
-    enum sandbox_level level = permit_sandbox_level(p);
-    const struct confinement *in = level == SANDBOX_OFF ? NULL : have(p);
-    jw_key(w, "sandbox");
-    jw_object(w);
-    jw_kcstr(w, "level", level_name(level));
-    jw_kcstr(w, "what", level_text(level));
-    jw_kcstr(w, "by", who_decided(p));
-    if (in)
-        jw_kcstr(w, "backend", sandbox_kind_name(confinement_plan(in)->kind));
-    else if (level != SANDBOX_OFF)
-        jw_kcstr(w, "why", p->core->sandbox->why);
-    jw_key(w, "lines");
-    jw_array(w);
-    if (in)
-        sandbox_describe(confinement_plan(in), sandbox_probe(), w);
-    jw_end(w);
-    jw_end(w);
 }

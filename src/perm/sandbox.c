@@ -250,6 +250,16 @@ make_argv(struct sandbox_command *c, const char *const *argv)
     memcpy(c->argv + 4, argv, n * sizeof *argv);
 }
 
+/* The words are the caller's and gone when the command ends. */
+static const char *
+last_word(const char *const *argv)
+{
+    size_t n = 0;
+    while (argv[n])
+        n++;
+    return n ? argv[n - 1] : "";
+}
+
 bool
 sandbox_command_init(struct sandbox_command *c, const struct sandbox_plan *p, const char *cwd,
                      const char *own_file, const char *const *argv, struct err *err)
@@ -259,6 +269,7 @@ sandbox_command_init(struct sandbox_command *c, const struct sandbox_plan *p, co
     if (!confine_is_possible())
         return err_set(err, ERR_UNSUPPORTED, "this program does not start sandboxes");
     c->cwd = paths_real(cwd);
+    c->script = xstrdup(last_word(argv));
     if (!c->cwd)
         return err_sys(err, errno, "the sandbox cannot open '%s'", cwd);
     buf_init(&text, PLAN_MAX);
@@ -293,6 +304,7 @@ sandbox_command_release(struct sandbox_command *c)
         close(c->note_fd);
     free(c->argv);
     free(c->cwd);
+    free(c->script);
     free(c->plan_path);
     free(c->note_path);
     *c = (struct sandbox_command){.plan_fd = -1, .note_fd = -1};

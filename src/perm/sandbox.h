@@ -128,6 +128,7 @@ struct sandbox_command {
     struct sandbox_marks *marks;
     struct sandbox_paths placed;
     char *cwd;
+    char *script; /* the last word of what was given: a shell's script */
 };
 /* cwd: where it will run (proc_spec.cwd). own_file: one more file that it may write, wherever that lies (where Bash's shell
  * notes its folder); NULL: none. Environment: TMPDIR and the proxy variables are set, agents' and displays' addresses

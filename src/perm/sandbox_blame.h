@@ -17,7 +17,7 @@ bool sandbox_writable_outside(const char *path);
 void sandbox_blame_text(const struct sandbox_plan *p, enum blame b, const char *path,
                         struct buf *out);
 
-/* sandbox_silent.c: the same for a command that said nothing of use: what it was told to do (the last word of argv is the script). */
+/* sandbox_silent.c: the same for a command that said nothing of use: what it was told to do. */
 struct sandbox_command;
 bool sandbox_silent(const struct sandbox_plan *p, const struct sandbox_command *c, int wait_status,
                     struct str output, struct buf *out);

@@ -173,13 +173,10 @@ bool
 sandbox_silent(const struct sandbox_plan *p, const struct sandbox_command *c, int wait_status,
                struct str output, struct buf *out)
 {
-    size_t n = 0;
-    while (c->argv && c->argv[n])
-        n++;
-    if (!n || !WIFEXITED(wait_status))
+    if (!c->script || !WIFEXITED(wait_status))
         return false;
     struct perm_analysis a;
-    struct str script = str_from(c->argv[n - 1]);
+    struct str script = str_from(c->script);
     const struct perm_shell_env env = {
         .cwd = c->cwd, .home = p->home, .root = p->root, .shell = "bash"};
     perm_shell_analyse(script, &env, &a);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -607,6 +608,92 @@ test_nobody_answers_while_away(void **state)
     rig_end(&r);
 }
 
+/* What the person answered is over: the time that it would have waited ends nothing, and the next one has its own. */
+static void
+test_an_answer_ends_the_wait_of_its_own_request(void **state)
+{
+    (void)state;
+    struct rig r;
+    init(&r);
+    settings(&r, "{\"afk\":{\"max_wait\":1}}");
+    reply_call(&r, "t1", "make x");
+    reply_call(&r, "t2", "deploy y");
+    reply_done(&r);
+    scripted_judge_says(r.script, ASK);
+    scripted_judge_says(r.script, ASK);
+    go(&r, "go");
+    const struct event *one = rig_kind(&r, EV_PERM_ASK);
+    rig_answer(&r, one->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    const struct event *d = rig_kind(&r, EV_PERM_DECIDED);
+    assert_string_equal(d->u.decided.who, "person");
+    d = rig_kind(&r, EV_PERM_DECIDED);
+    assert_string_equal(d->u.decided.who, "afk.max_wait");
+    assert_string_equal(d->u.decided.tool_use_id, "t2");
+    assert_true(d->u.decided.waited_ms >= 1000);
+    rig_result(&r);
+    assert_int_equal(rig_count(&r, EV_PERM_DECIDED), 2);
+    assert_int_equal(toys_runs(), 1);
+    rig_end(&r);
+}
+
+/* Never three in a row, but twenty in all. */
+static void
+test_twenty_blocks_in_all_fall_back_too(void **state)
+{
+    (void)state;
+    struct rig r;
+    init(&r);
+    for (int i = 0; i < 31; i++) {
+        char id[16], command[32];
+        snprintf(id, sizeof id, "t%d", i);
+        snprintf(command, sizeof command, "program%d", i);
+        reply_call(&r, id, command);
+        if (i < 29)
+            scripted_judge_says(r.script, i % 3 == 2 ? ALLOW : BLOCK);
+    }
+    reply_done(&r);
+    go(&r, "go");
+    const struct event *ask = rig_kind(&r, EV_PERM_ASK);
+    assert_string_equal(ask->u.ask.tool_use_id, "t29");
+    assert_non_null(strstr(classifier_said(&ask->u.ask.decision)->reason, "or 20 in all"));
+    assert_int_equal(scripted_judge_requests(r.script), 29);
+    assert_non_null(notice_with(&r, "20 in all"));
+    rig_stop(&r);
+    rig_end(&r);
+}
+
+/* Nobody can be asked: it says so once, and what the classifier would have judged is denied. */
+static void
+test_three_blocks_in_print_mode_deny_the_rest(void **state)
+{
+    (void)state;
+    struct rig r;
+    init(&r);
+    r.cfg.interactive = false;
+    r.cfg.print_mode = true;
+    static const char *const commands[] = {"alpha", "beta", "gamma", "delta", "epsilon"};
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        reply_call(&r, commands[i], commands[i]);
+    reply_done(&r);
+    for (int i = 0; i < 3; i++)
+        scripted_judge_says(r.script, BLOCK);
+    scripted_judge_says(r.script, ALLOW); /* would let the fourth through */
+    go(&r, "go");
+    assert_int_equal(rig_result(&r)->u.result.exit_code, 0);
+    assert_int_equal(scripted_judge_requests(r.script), 3);
+    assert_int_equal(rig_count(&r, EV_PERM_ASK), 0);
+    assert_int_equal(toys_runs(), 0);
+    const struct event *said = notice_with(&r, "is not asked any more: what no rule allows is denied");
+    assert_non_null(said);
+    size_t times = 0;
+    for (size_t i = 0; i < r.n; i++)
+        times += r.ev[i]->kind == EV_NOTICE && strstr(r.ev[i]->u.notice.text, "blocks") == NULL &&
+                 strstr(r.ev[i]->u.notice.text, "is not asked any more") != NULL;
+    assert_int_equal(times, 1);
+    assert_non_null(strstr(last_message(&r, 4), "3 blocks in a row")); /* the model knows why */
+    rig_end(&r);
+}
+
 static void
 test_with_nobody_there_what_asks_is_denied(void **state)
 {
@@ -761,6 +848,9 @@ main(void)
         cmocka_unit_test(test_three_blocks_fall_back_to_asking),
         cmocka_unit_test(test_only_blocks_in_a_row_count),
         cmocka_unit_test(test_nobody_answers_while_away),
+        cmocka_unit_test(test_an_answer_ends_the_wait_of_its_own_request),
+        cmocka_unit_test(test_twenty_blocks_in_all_fall_back_too),
+        cmocka_unit_test(test_three_blocks_in_print_mode_deny_the_rest),
         cmocka_unit_test(test_with_nobody_there_what_asks_is_denied),
         cmocka_unit_test(test_broad_rules_are_set_aside_and_told),
         cmocka_unit_test(test_the_third_refusal_of_a_kind_stops_it),
