@@ -201,13 +201,15 @@ spend_ask(struct core *c, double projected, const struct err *why)
     d.verdict = VERDICT_ASK;
     d.liftable_by = LIFT_PERSON;
     decision_add(&d, "budget", VERDICT_ASK, NULL, NULL, "%s", why->text);
+    decision_add(&d, "budget", VERDICT_ASK, NULL, NULL,
+                 "y raises it for this session and goes on, n ends the turn");
     struct event *e = event_new(EV_PERM_ASK);
     e->u.ask.id = ASK_ID + c->spend.asks;
     e->u.ask.tool_use_id = xasprintf("budget_%llu", (unsigned long long)c->spend.asks);
     e->u.ask.tool = xstrdup("Budget");
     e->u.ask.what = xasprintf("raise the %s's budget to $%.2f and go on",
                               c->spend.raise_day ? "day" : "session", c->spend.raise_to);
-    e->u.ask.input = xstrdup("{}");
+    e->u.ask.input = xasprintf("{\"raise to\":\"$%.2f\"}", c->spend.raise_to);
     e->u.ask.rules_why = xstrdup("for longer: budget.session and budget.day in your settings");
     decision_copy(&e->u.ask.decision, &d);
     core_emit(c, e);
