@@ -28,10 +28,8 @@ state_release(struct state *st)
 {
     validator_proof_release(&st->proof);
     drop_messages(st);
-    for (size_t i = 0; i < st->cap_calls; i++) {
-        free(st->calls[i].id);
+    for (size_t i = 0; i < st->cap_calls; i++)
         message_free(st->calls[i].answer);
-    }
     free(st->calls);
     for (size_t i = 0; i < STATE_EXTS; i++)
         if (st->ext[i].name && st->ext[i].free_data)
@@ -129,11 +127,20 @@ state_note_transition(struct state *st, const struct state_transition *t)
 
 /* ---- tool_use ids: open addressing, never more than half full ---- */
 
-static struct call_record *
-find_slot(struct call_record *calls, size_t cap, struct str id)
+/* A long session has tens of thousands of calls: the hash of an id stands for it. Of two ids with one hash the second would be taken
+ * for a conflict, and so be answered, not run. */
+static uint64_t
+key_of(struct str id)
 {
-    size_t i = (size_t)str_hash(id) & (cap - 1);
-    while (calls[i].id && !str_is(id, calls[i].id))
+    uint64_t key = str_hash(id);
+    return key ? key : 1;
+}
+
+static struct call_record *
+find_slot(struct call_record *calls, size_t cap, uint64_t key)
+{
+    size_t i = (size_t)key & (cap - 1);
+    while (calls[i].key && calls[i].key != key)
         i = (i + 1) & (cap - 1);
     return &calls[i];
 }
@@ -144,8 +151,8 @@ grow_calls(struct state *st)
     size_t cap = st->cap_calls ? st->cap_calls * 2 : 64;
     struct call_record *calls = xcalloc(cap, sizeof *calls);
     for (size_t i = 0; i < st->cap_calls; i++)
-        if (st->calls[i].id)
-            *find_slot(calls, cap, str_from(st->calls[i].id)) = st->calls[i];
+        if (st->calls[i].key)
+            *find_slot(calls, cap, st->calls[i].key) = st->calls[i];
     free(st->calls);
     st->calls = calls;
     st->cap_calls = cap;
@@ -156,17 +163,17 @@ lookup(const struct state *st, struct str id)
 {
     if (!st->cap_calls)
         return NULL;
-    struct call_record *r = find_slot(st->calls, st->cap_calls, id);
-    return r->id ? r : NULL;
+    struct call_record *r = find_slot(st->calls, st->cap_calls, key_of(id));
+    return r->key ? r : NULL;
 }
 
 static struct call_record *
 insert(struct state *st, struct str id, uint64_t digest)
 {
-    if (st->n_calls * 2 >= st->cap_calls)
+    if (st->n_calls * 4 >= st->cap_calls * 3)
         grow_calls(st);
-    struct call_record *r = find_slot(st->calls, st->cap_calls, id);
-    r->id = str_dup(id);
+    struct call_record *r = find_slot(st->calls, st->cap_calls, key_of(id));
+    r->key = key_of(id);
     r->digest = digest;
     st->n_calls++;
     return r;
@@ -200,8 +207,8 @@ state_handle_tool_result(struct state *st, struct str id, struct err *err)
         return err_set(err, ERR_INVALID, "refused a foreign result: no call has the id '%.*s'",
                        (int)(id.len < 64 ? id.len : 64), id.ptr);
     if (r->answered)
-        return err_set(err, ERR_STALE, "refused a late or duplicate result: '%s' was answered",
-                       r->id);
+        return err_set(err, ERR_STALE, "refused a late or duplicate result: '%.*s' was answered",
+                       (int)(id.len < 64 ? id.len : 64), id.ptr);
     r->answered = true;
     return true;
 }
@@ -213,15 +220,14 @@ state_call_forget(struct state *st, struct str id)
     if (!r)
         return;
     /* Slots behind it may have been pushed there by it, so the table is built anew without it. */
-    free(r->id);
     message_free(r->answer);
     struct call_record *old = st->calls;
     *r = (struct call_record){0};
     st->calls = xcalloc(st->cap_calls, sizeof *st->calls);
     st->n_calls--;
     for (size_t i = 0; i < st->cap_calls; i++)
-        if (old[i].id)
-            *find_slot(st->calls, st->cap_calls, str_from(old[i].id)) = old[i];
+        if (old[i].key)
+            *find_slot(st->calls, st->cap_calls, old[i].key) = old[i];
     free(old);
 }
 
@@ -238,7 +244,7 @@ state_index_answers(struct state *st, const struct message *results)
         r->answered = true;
         message_free(r->answer);
         r->answer = message_ref(results);
-        r->block = i;
+        r->block = (uint32_t)i;
     }
 }
 
@@ -328,7 +334,7 @@ state_write(const struct state *st, struct buf *out)
 {
     size_t open = 0;
     for (size_t i = 0; i < st->cap_calls; i++)
-        open += st->calls[i].id && !st->calls[i].answered;
+        open += st->calls[i].key && !st->calls[i].answered;
     struct jw w;
     jw_init(&w, out);
     jw_object(&w);

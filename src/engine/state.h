@@ -31,11 +31,11 @@ struct state_transition {
 
 /* What is known of each tool_use id of the session. */
 struct call_record {
-    char *id;                     /* NULL: empty slot */
+    uint64_t key;                 /* hash of the id; 0: empty slot */
     uint64_t digest;              /* of name and input */
-    bool answered;                /* its one result is accepted; any other is refused */
     const struct message *answer; /* holds a reference; NULL until the results were appended */
-    size_t block;                 /* of the answer */
+    uint32_t block;               /* of the answer */
+    bool answered;                /* its one result is accepted; any other is refused */
 };
 
 /* A named field that a feature carries in State. */
@@ -56,7 +56,7 @@ struct state {
     size_t n_cached, n_same;
     size_t bytes;                 /* of all messages, as tier_weight has them */
     struct validator_proof proof; /* how far core_mend knows them to be legal */
-    int64_t turn;  /* iterations of the running submit, from 1 */
+    int64_t turn;                 /* iterations of the running submit, from 1 */
     int max_output_recoveries;
     int max_output_override; /* 0: none */
     bool reactive_compact_attempted;
@@ -66,6 +66,7 @@ struct state {
         int64_t last_compact_turn; /* of this submit; 0: none */
         int failures;              /* in a row; the breaker of automatic compaction */
         int poor;                  /* runs in a row that freed little */
+        int64_t refused;           /* tokens that a server found too long without saying its limit; 0: none */
     } compact;
     char *pending_tool_summary; /* NULL: none */
     struct state_transition last;

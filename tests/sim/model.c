@@ -203,7 +203,9 @@ add_bash(struct buf *b)
     const struct sim_profile *p = sim->profile;
     static const char *const names[] = {"make test", "ls", "make lint", "./check", "git diff"};
     buf_addf(b, "{\"command\":\"%s # size=%u", names[world_pick(ARRAY_LEN(names))],
-             world_pick(3) ? world_pick(400) : world_pick(p->result_max + 1));
+             world_pick(3)    ? world_pick(400)
+             : world_pick(20) ? world_pick(p->result_max + 1)
+                              : world_pick(p->huge_max + 1));
     if (world_pick(3) == 0)
         buf_addf(b, " ms=%u", world_pick(20000));
     if (world_pick(6) == 0)

@@ -99,6 +99,7 @@ add_report(struct totals *t, const struct sim_report *r)
     ADD_ALL(forced);
     ADD_ALL(recovered);
     ADD(requests);
+    ADD(counts);
     ADD(side_requests);
     ADD(submits);
     ADD(rounds);

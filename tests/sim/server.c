@@ -159,14 +159,14 @@ draw_fault(struct server *s, bool side)
     return F_NONE;
 }
 
-#define FORCE_LEAST                                                                                \
-    4000 /* tokens of messages: a conversation that is nothing yet has nothing to give */
+/* Tokens of messages: a conversation that is nothing yet has nothing to give. */
+#define SHRINK_LEAST 8000
 
 static void
 shrink(struct server *s, const struct view *v, enum sim_fault f)
 {
     size_t head = v->system.len + v->tools.len;
-    if (v->tokens < v->head_tokens + FORCE_LEAST)
+    if (v->tokens < v->head_tokens + SHRINK_LEAST)
         return;
     if (f == F_WINDOW_SHRINKS)
         s->window = v->head_tokens + (v->tokens - v->head_tokens) * (550 + world_pick(400)) / 1000;
@@ -179,7 +179,7 @@ static void
 force_too_long(struct server *s, const struct view *v)
 {
     if (!s->force_at || s->answers + 1 < s->force_at || s->forcing || v->n < 5 ||
-        v->tokens < v->head_tokens + FORCE_LEAST)
+        v->tokens < v->head_tokens + sim->profile->force_least)
         return;
     s->force_at = 0;
     s->forcing = true;
@@ -387,6 +387,24 @@ retry_plainly(struct server *s, const struct view *v, const char *betas, struct 
         refuse(p, 400, "invalid_request_error", "the client gave up");
 }
 
+/* POST /v1/messages/count_tokens. Fails now and then, as everything does. */
+void
+server_count(struct server *s, const struct str *slices, size_t n_slices, struct plan *ret)
+{
+    struct view v = {0}, none = {0};
+    const char *why = view_read(&v, slices, n_slices, &none);
+    *ret = (struct plan){.status = 200, .content_type = "application/json", .bytes = ret->bytes};
+    sim->report->counts++;
+    if (why)
+        sim_fail("what is to be counted is not legal: %s", why);
+    if (!s->calm && world_chance(sim->profile->fault[F_SERVER]))
+        refuse(ret, 500, "api_error", "Internal server error");
+    else
+        buf_addf(&ret->bytes, "{\"input_tokens\":%lld}", (long long)v.tokens);
+    sim_log("count: %lld tokens", (long long)v.tokens);
+    view_release(&v);
+}
+
 void
 server_answer(struct server *s, const struct str *slices, size_t n_slices, const char *betas,
               struct plan *ret)
@@ -396,6 +414,8 @@ server_answer(struct server *s, const struct str *slices, size_t n_slices, const
     s->n_requests++;
     const char *why = view_read(&v, slices, n_slices, &s->last);
     bool side = !v.has_tools;
+    if (!why && v.max_tokens < 1)
+        why = "no max_tokens";
     if (side)
         sim->report->side_requests++;
     else

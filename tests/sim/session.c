@@ -20,15 +20,15 @@
 #define QUIET_MS 7200000
 
 /* Of sim_tier_names: these leave what a person typed as it is. */
-#define TIERS_THAT_KEEP_WORDS 5
+#define TIERS_THAT_KEEP_WORDS 6
 
 struct sim *sim;
 
 #define X(id, name, ...) name,
 const char *const sim_transition_names[SIM_TRANSITIONS] = {LOOP_TRANSITIONS(X)};
 #undef X
-const char *const sim_tier_names[SIM_TIERS] = {"budget", "snip", "micro",  "collapse",
-                                               "trim",   "auto", "person", "reactive"};
+const char *const sim_tier_names[SIM_TIERS] = {"budget",  "snip", "micro",  "collapse", "trim",
+                                               "earlier", "auto", "person", "reactive"};
 
 /* ---- what went wrong ---- */
 
@@ -766,7 +766,7 @@ set_up(const struct sim_profile *p)
     sim->server.window = p->window ? p->window : 16000 + (int64_t)world_pick(44000);
     sim->server.max_bytes = (size_t)32 << 20;
     sim->server.force = (enum sim_force)world_pick(FORCE_COUNT);
-    sim->server.force_at = p->force_too_long ? 3 + world_pick(20) : 0;
+    sim->server.force_at = p->force_too_long ? 3 + world_pick(30) : 0;
     sim->seams = sim_seams;
     sim->cfg = (struct engine_config){
         .model = "claude-sonnet-4-5",
@@ -786,6 +786,8 @@ set_up(const struct sim_profile *p)
     };
     if (world_chance(p->caps))
         sim->cfg.max_turns = 2 + (int)world_pick(3);
+    if (world_chance(p->caps)) /* nothing makes room: the limit blocks */
+        sim->cfg.cli_settings = "{\"autoCompactEnabled\":false}";
     if (world_chance(p->caps))
         sim->cfg.max_budget_usd = 0.01 * (1 + (int)world_pick(10));
 }

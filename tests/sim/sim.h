@@ -55,7 +55,7 @@ enum sim_fault {
 extern const char *const sim_fault_names[F_COUNT];
 
 #define SIM_TRANSITIONS 6
-#define SIM_TIERS 8
+#define SIM_TIERS 9
 extern const char *const sim_transition_names[SIM_TRANSITIONS];
 extern const char *const sim_tier_names[SIM_TIERS];
 
@@ -67,12 +67,14 @@ struct sim_profile {
     unsigned prompts_min, prompts_max;
     unsigned steps_max;  /* rounds of tools a prompt takes */
     unsigned result_max; /* bytes of a command's output */
+    unsigned huge_max;   /* ... of one in twenty */
     unsigned trouble;    /* of 1000 events: the person does something */
     unsigned kills, compacts, clears, pins, modes, hooks; /* of 1000, before each prompt */
     unsigned asks, denies;                                /* of 1000 calls */
     unsigned facts;                                       /* said in the course of the session */
     unsigned caps;       /* of 1000 sessions: a cap of turns, or of money */
     unsigned new_pins;   /* of 1000 pins where nothing said is left: words that were never typed */
+    int64_t force_least; /* tokens of messages there are before that */
     bool force_too_long; /* at a random request: what the recovery suite counts */
     bool plain_retry;    /* the client sends the same request again, and no more is done */
     bool strict;         /* the last, calm prompt must complete */
@@ -89,6 +91,7 @@ struct sim_report { /* goes through a pipe at once: keep it below 4 KiB */
     char why[400];
     uint32_t exits[LOOP_EXIT_COUNT], transitions[SIM_TRANSITIONS], tiers[SIM_TIERS],
         tiers_failed[SIM_TIERS], faults[F_COUNT];
+    uint32_t counts; /* of tokens, by the server */
     uint32_t requests, side_requests, submits, rounds, calls, messages, kills, resumes, pins,
         retries, cache_breaks;
     uint32_t checks; /* facts looked for in requests */
@@ -162,6 +165,7 @@ struct server {
 
 void server_answer(struct server *s, const struct str *slices, size_t n_slices, const char *betas,
                    struct plan *ret);
+void server_count(struct server *s, const struct str *slices, size_t n_slices, struct plan *ret);
 void model_answer(struct server *s, const struct view *v, enum sim_fault fault, struct buf *out);
 void model_side_answer(struct server *s, const struct view *v, enum sim_fault fault,
                        struct buf *out);

@@ -63,11 +63,12 @@ print_text(const struct sim_profile *p, const struct totals *t)
     const struct sim_report *s = &t->sum;
     const char *exits[LOOP_EXIT_COUNT];
     exit_names(exits);
-    printf("suite %s: %" PRIu64
-           " sessions, %u prompts, %u rounds, %u requests, %u side requests, %u calls, %u "
-           "retries, %u kills, %u resumes\n",
-           p->name, t->sessions, s->submits, s->rounds, s->requests, s->side_requests, s->calls,
-           s->retries, s->kills, s->resumes);
+    printf(
+        "suite %s: %" PRIu64
+        " sessions, %u prompts, %u rounds, %u requests, %u side requests, %u counts, %u calls, %u "
+        "retries, %u kills, %u resumes\n",
+        p->name, t->sessions, s->submits, s->rounds, s->requests, s->side_requests, s->counts,
+        s->calls, s->retries, s->kills, s->resumes);
     printf("  %.1f s, %.0f sessions and %.0f rounds a minute; %.1f days of simulated time; slowest "
            "seed %" PRIu64 " %.2f s; outcome %016" PRIx64 "\n",
            t->seconds, (double)t->sessions * 60 / t->seconds, s->rounds * 60 / t->seconds,

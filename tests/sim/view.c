@@ -268,8 +268,6 @@ view_read(struct view *v, const struct str *slices, size_t n, struct view *befor
         why = check_messages(v);
     if (!why && v->marks > 4)
         why = "more than four cache marks";
-    if (!why && v->max_tokens < 1)
-        why = "no max_tokens";
     count_all(v, before);
     return why;
 }

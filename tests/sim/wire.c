@@ -40,7 +40,10 @@ __wrap_http_start(const struct http_spec *spec, struct err *err)
         if (strncasecmp(spec->headers[i], "anthropic-beta:", 15) == 0)
             betas = spec->headers[i] + 15;
     buf_init(&h->plan.bytes, BUF_MAX);
-    server_answer(&sim->server, spec->body, spec->n_body, betas, &h->plan);
+    if (str_ends(str_from(spec->url), "/count_tokens"))
+        server_count(&sim->server, spec->body, spec->n_body, &h->plan);
+    else
+        server_answer(&sim->server, spec->body, spec->n_body, betas, &h->plan);
     h->idle_ms = spec->idle_timeout_ms > 0 ? spec->idle_timeout_ms : IDLE_MS;
     h->next_ms = world_now_ms() + (int64_t)world_pick(400);
     h->idle_until = world_now_ms() + h->idle_ms;
