@@ -54,6 +54,7 @@ struct access {
     bool itself;         /* a link is not followed */
     bool below;          /* a write that changes whatever lies below */
     enum perm_span span; /* of a recursive read */
+    const char *only;    /* of a recursive read: a pattern for the files' names, or NULL */
     bool filters;        /* the tool itself leaves out what deny and ask rules name below path */
     const struct cover
         *cover; /* of the command whose argument it is, or NULL: a tool's own access */

@@ -248,6 +248,14 @@ effect_span(struct sh *sh, size_t leaf, const struct word *w, enum perm_span spa
 }
 
 void
+effect_only(struct sh *sh, size_t leaf, const struct word *w, struct str only)
+{
+    struct perm_effect e = {.kind = EFFECT_READ_TREE};
+    e.only = only.len ? arena_dup(sh->a, only.ptr, only.len) : NULL;
+    add(sh, leaf, e, w);
+}
+
+void
 effect_redirect(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w)
 {
     add(sh, leaf, (struct perm_effect){.kind = kind, .redirect = true}, w);

@@ -261,6 +261,7 @@ layer_paths(struct chain *c)
                                .itself = e->itself,
                                .below = e->below,
                                .span = e->span,
+                               .only = e->only,
                                .by_name = e->kind == EFFECT_DELETE_TREE && find_by_name(l)};
             if (!chain_seen(c, xasprintf("%zu %d%d%d%d%d%d%d %s", i, (int)e->kind, e->glob,
                                          e->redirect, e->itself, e->below, (int)e->span,

@@ -43,6 +43,7 @@ struct perm_effect {
     bool itself;       /* of a link the link is read, not what it leads to */
     bool below; /* of a write: whatever lies below path is changed too, links are passed by */
     enum perm_span span; /* of a recursive read: what lies below path */
+    const char *only;    /* of a recursive read: files whose names match this; NULL: all */
 };
 
 struct perm_assign {

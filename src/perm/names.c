@@ -4,6 +4,7 @@
  * among them lead, the inner command is judged as one that reads those folders.
  */
 #include <dirent.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@ struct look {
     size_t entries, links;
     bool odd; /* a name with a blank, a quote or a backslash, or a leading dash */
     bool lost;
+    const char *only; /* the names that come out of it match this, or NULL */
+    bool no_links;    /* and are no links */
 };
 
 static bool
@@ -44,7 +47,9 @@ look_below(struct look *k, const char *path, int depth)
     for (struct dirent *e = readdir(d); e && !k->lost; e = readdir(d)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        k->odd = k->odd || name_is_odd(e->d_name);
+        bool named = !k->only || fnmatch(k->only, e->d_name, 0) == 0;
+        k->odd = k->odd || ((named || e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) &&
+                            name_is_odd(e->d_name));
         k->lost = ++k->entries > ENTRIES_MAX;
         if (e->d_type != DT_DIR && e->d_type != DT_LNK && e->d_type != DT_UNKNOWN)
             continue;
@@ -54,6 +59,8 @@ look_below(struct look *k, const char *path, int depth)
             continue;
         if (S_ISDIR(st.st_mode))
             look_below(k, at, depth + 1);
+        else if (!named || k->no_links)
+            continue;
         else if (S_ISLNK(st.st_mode) && ++k->links > LINKS_MAX)
             k->lost = true;
         else if (S_ISLNK(st.st_mode) && k->leaf != SIZE_MAX)
@@ -124,14 +131,18 @@ effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struc
     dir.src = w->src;
     const struct cwdset *c = &sh->st.cwd;
     struct look k = {.sh = sh, .leaf = leaf, .lost = c->n != 1 || c->unknown};
+    k.only = w->only.len ? arena_dup(sh->a, w->only.ptr, w->only.len) : NULL;
+    k.no_links = w->no_links;
     const char *path = k.lost ? NULL : path_clean(sh->a, c->dir[0], w->below);
     bool reads = kind == EFFECT_READ || kind == EFFECT_READ_TREE;
     if (reads && path && !changed_before(sh, leaf)) {
-        effect_span(sh, leaf, &dir, w->tracked ? SPAN_TRACKED : SPAN_DISK);
-        if (w->tracked)
+        if (w->tracked) {
+            effect_span(sh, leaf, &dir, SPAN_TRACKED);
             look_at_index(&k, path);
-        else
+        } else {
+            effect_only(sh, leaf, &dir, w->only);
             look_below(&k, path, 0);
+        }
     } else {
         k.lost = true;
     }
@@ -179,6 +190,8 @@ names_word(struct sh *sh, struct str src, const struct names *n, size_t i, bool 
 {
     struct word w = word_below(sh, src, n->below[i], many);
     w.tracked = n->tracked;
+    w.only = n->only;
+    w.no_links = n->no_links;
     return w;
 }
 
@@ -207,6 +220,41 @@ find_roots(struct sh *sh, const struct command *c, struct names *ret, size_t *re
     return true;
 }
 
+/* A pattern that this fnmatch reads as find's does, whatever the locale: letters and '*'. */
+static bool
+pattern_is_plain(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (strchr("?[]\\", s.ptr[i]) || (unsigned char)s.ptr[i] >= 0x80)
+            return false;
+    return s.len > 0;
+}
+
+/* Tests that all names have passed: -name and -type f before the names are used, in an expression that joins by "and" alone. */
+static void
+find_tests(const struct command *c, size_t from, struct names *ret)
+{
+    static const char *const ends[] = {"-exec", "-execdir", "-print", "-print0"};
+    static const char *const joins[] = {"-o", "-or", "!", "-not", "(", ")", ","};
+    bool ended = false;
+    for (size_t i = from; i < c->n; i++)
+        for (size_t k = 0; k < ARRAY_LEN(joins); k++)
+            if (str_is(c->argv[i].w.text, joins[k]))
+                return;
+    for (size_t i = from; i < c->n && !ended; i++) {
+        struct str s = c->argv[i].w.text;
+        const struct word *v = i + 1 < c->n ? &c->argv[i + 1] : NULL;
+        for (size_t k = 0; k < ARRAY_LEN(ends); k++)
+            ended = ended || str_is(s, ends[k]);
+        if (!v || !v->w.known || v->w.glob || ended)
+            continue;
+        if (str_is(s, "-name") && pattern_is_plain(v->w.text))
+            ret->only = v->w.text;
+        ret->no_links = ret->no_links || (str_is(s, "-type") && str_is(v->w.text, "f"));
+        i += str_is(s, "-name") || str_is(s, "-type");
+    }
+}
+
 bool
 names_of_find(struct sh *sh, const struct command *c, bool prints, struct names *ret)
 {
@@ -214,6 +262,7 @@ names_of_find(struct sh *sh, const struct command *c, bool prints, struct names 
     size_t i;
     if (!find_roots(sh, c, ret, &i))
         return false;
+    find_tests(c, i, ret);
     for (; i < c->n; i++) {
         struct str s = c->argv[i].w.text;
         if (str_is(s, "-exec") || str_is(s, "-execdir"))
@@ -393,6 +442,7 @@ names_are_plain(struct sh *sh, const struct names *n)
 {
     const struct cwdset *c = &sh->st.cwd;
     struct look k = {.sh = sh, .leaf = SIZE_MAX};
+    k.only = n->only.len ? arena_dup(sh->a, n->only.ptr, n->only.len) : NULL;
     if (c->n != 1 || c->unknown || changed_before(sh, sh->ret->n_leaves))
         return false;
     for (size_t i = 0; i < n->n && !k.lost; i++) {

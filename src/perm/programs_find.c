@@ -115,7 +115,7 @@ exec_words(struct sh *sh, size_t leaf, const struct command *c, size_t from, boo
         /* What was chosen by name is some of it, no more: not the whole is removed. */
         bool below = roots && str_is(c->argv[i].w.text, "{}") && (reads || !n.named);
         for (size_t k = 0; place && below && k < n.n; k++)
-            in.argv[in.n++] = word_below(sh, c->argv[i].w.text, n.below[k], many);
+            in.argv[in.n++] = names_word(sh, c->argv[i].w.text, &n, k, many);
         if (place && !below)
             in.argv[in.n++] = word_unknown(c->argv[i].w.text, false);
         else if (!place)

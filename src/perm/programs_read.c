@@ -139,7 +139,7 @@ ops_list(struct judged *j)
     if (!links)
         read_from(j, 0, kind);
     for (size_t i = 0; links && i < j->o.n_operands; i++)
-        if (path_is_link(j->sh, judged_operand(j, i)))
+        if (path_is_link(j->sh, judged_operand(j, i)) || (!tree && judged_operand(j, i)->w.glob))
             effect_itself(j->sh, j->leaf, judged_operand(j, i));
         else
             effect_add(j->sh, j->leaf, kind, judged_operand(j, i));

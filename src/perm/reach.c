@@ -359,6 +359,8 @@ tree_reaches(const struct chain *c, const struct access *a, const struct rule_fi
         read_only_patterns(&r, a->leaf);
         r.skip_hidden = passes_hidden_by(c, a->leaf);
     }
+    if (a->only)
+        r.only[r.n_only++] = a->only;
     pick_rules(&r);
     if (!r.found && r.n_rules)
         look_below(&r, a);

@@ -79,8 +79,10 @@ struct word {
     bool quoted;       /* holds quoting of any kind */
     struct str
         below; /* unknown, but the name of something in this folder: find's {}, names through xargs */
-    bool tracked; /* ... that git's index lists */
-    bool assign;  /* operand of declare and its kin that the walk has set already */
+    bool tracked;    /* ... that git's index lists */
+    struct str only; /* ... whose last part matches this pattern; empty: any */
+    bool no_links;   /* ... that is no link */
+    bool assign;     /* operand of declare and its kin that the walk has set already */
 };
 struct words {
     struct word *v;
@@ -302,6 +304,8 @@ void effect_itself(struct sh *sh, size_t leaf, const struct word *w);
 void effect_write_below(struct sh *sh, size_t leaf, const struct word *w);
 /* The text of what git tracks below path, or of what is not to be seen from here. */
 void effect_span(struct sh *sh, size_t leaf, const struct word *w, enum perm_span span);
+/* Of what lies below path the files whose names match. */
+void effect_only(struct sh *sh, size_t leaf, const struct word *w, struct str only);
 void effect_net(struct sh *sh, size_t leaf, struct str host);
 void effect_unknown(struct sh *sh, size_t leaf, const char *why);
 bool path_is_dir(struct sh *sh, const struct word *w);
@@ -376,10 +380,12 @@ bool program_harmless(struct str name);
 struct names {
     struct str *below; /* folders (or files), as written; all names begin with one of them */
     size_t n;
-    bool nul;     /* each ends with a NUL byte, no newline */
-    bool named;   /* only some: they were chosen by name */
-    bool tracked; /* they are what git's index lists there */
-    bool bare;    /* no folder stands before them: one may be an option by the time it runs */
+    bool nul;        /* each ends with a NUL byte, no newline */
+    bool named;      /* only some: they were chosen by name */
+    bool tracked;    /* they are what git's index lists there */
+    struct str only; /* their last part matches this; empty: any */
+    bool no_links;   /* none of them is a link */
+    bool bare;       /* no folder stands before them: one may be an option by the time it runs */
 };
 /* Where find starts; false: it may follow links, or (prints) its output is not just names below there. */
 bool names_of_find(struct sh *sh, const struct command *c, bool prints, struct names *ret);
