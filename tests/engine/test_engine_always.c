@@ -12,29 +12,7 @@
 
 #include "base/fs.h"
 #include "base/supervise.h"
-#include "fakes/rig.h"
-#include "perm/chain.h"
-#include "tools/tool.h"
-
-static const char *child_env[4];
-
-static void
-begin(struct rig *r, const char *settings)
-{
-    static char path[4096];
-    rig_init(r);
-    snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
-    child_env[0] = path;
-    child_env[1] = "LC_ALL=C.UTF-8";
-    child_env[2] = NULL;
-    r->cfg.environ = child_env;
-    r->cfg.sandbox = "off";
-    r->cfg.cli_settings = settings;
-    r->cfg.trusted = true;
-    r->seams.tool_find = tool_find;
-    r->seams.perm_check = perm_chain_check;
-    r->seams.perm_suggest = perm_chain_suggest;
-}
+#include "fakes/real.h"
 
 static void
 model_runs(struct rig *r, const char *command, const char *more)
@@ -74,7 +52,7 @@ always_holds_for_this_session_alone(void **state)
 {
     (void)state;
     struct rig r;
-    begin(&r, NULL);
+    real_rig_init(&r, "off", NULL);
     model_runs(&r, SCRIPT, "");
     model_runs(&r, SCRIPT, ",\"description\":\"again\",\"timeout\":5000");
     model_runs(&r, SCRIPT " other", "");
@@ -110,7 +88,7 @@ nothing_that_is_reserved_is_kept(void **state)
     static const char *const commands[] = {"rm -rf ~", "python3 a.py", "sh b.sh > .yare/x"};
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         struct rig r;
-        begin(&r, "{\"permissions\":{\"ask\":[\"Bash(python3:*)\"]}}");
+        real_rig_init(&r, "off", "{\"permissions\":{\"ask\":[\"Bash(python3:*)\"]}}");
         model_runs(&r, commands[i], "");
         rig_start(&r);
         const struct event *ask = submit(&r);

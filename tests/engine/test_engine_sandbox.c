@@ -14,34 +14,21 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/supervise.h"
-#include "fakes/rig.h"
+#include "fakes/real.h"
 #include "fakes/toys.h"
 #include "perm/chain.h"
 #include "perm/confine.h"
 #include "perm/sandbox.h"
 #include "tools/tool.h"
 
-static const char *child_env[4];
 static char outside
     [128]; /* a file that is nobody's, and not in /tmp, of which there is another one inside */
 
 static void
 begin(struct rig *r, const char *sandbox, const char *settings)
 {
-    static char path[4096];
-    rig_init(r);
-    snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
+    real_rig_init(r, sandbox, settings);
     snprintf(outside, sizeof outside, "/var/tmp/%s-outside", strrchr(r->dir, '/') + 1);
-    child_env[0] = path;
-    child_env[1] = "LC_ALL=C.UTF-8";
-    child_env[2] = NULL;
-    r->cfg.environ = child_env;
-    r->cfg.sandbox = sandbox;
-    r->cfg.cli_settings = settings;
-    r->cfg.trusted = true;
-    r->seams.tool_find = tool_find;
-    r->seams.perm_check = perm_chain_check;
-    r->seams.perm_suggest = perm_chain_suggest;
     if (!sandbox_probe()->bwrap)
         fail_msg("bubblewrap is needed: %s", sandbox_probe()->bwrap_why);
 }

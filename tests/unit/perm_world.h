@@ -74,6 +74,22 @@ world_make(void)
     return world;
 }
 
+/* The input of a Bash call. */
+static inline struct cJSON *
+world_bash_input(const char *command)
+{
+    struct buf b;
+    struct err err;
+    buf_init(&b, BUF_MAX);
+    buf_adds(&b, "{\"command\":");
+    json_quote(&b, str_from(command));
+    buf_addc(&b, '}');
+    struct cJSON *t = json_parse(buf_str(&b), &err);
+    assert_non_null(t);
+    buf_release(&b);
+    return t;
+}
+
 /* The answer lines to these record lines; yours. Not inlined: gcc 12 then takes what open_memstream allocated for a local. */
 static __attribute__((noinline, unused)) char *
 world_ask(const char *records, size_t len)

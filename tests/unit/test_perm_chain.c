@@ -8,21 +8,6 @@
 
 static char *world, *proj, *home;
 
-static struct cJSON *
-bash_input(const char *command)
-{
-    struct buf b;
-    struct err err;
-    buf_init(&b, BUF_MAX);
-    buf_adds(&b, "{\"command\":");
-    json_quote(&b, str_from(command));
-    buf_addc(&b, '}');
-    struct cJSON *t = json_parse(buf_str(&b), &err);
-    assert_non_null(t);
-    buf_release(&b);
-    return t;
-}
-
 static struct perm_request
 request(const char *tool, const struct cJSON *input, const struct perm_rules *rules)
 {
@@ -43,7 +28,7 @@ decide(const char *command, const struct perm_rules *rules, enum perm_mode mode,
        enum lift *ret_lift)
 {
     struct decision d;
-    struct cJSON *input = bash_input(command);
+    struct cJSON *input = world_bash_input(command);
     struct perm_request req = request("Bash", input, rules);
     req.mode = mode;
     perm_chain_check(&req, &d);
@@ -92,7 +77,7 @@ test_findings_name_their_rule(void **state)
     perm_rules_init(&rs);
     assert_true(perm_rules_add(&rs, VERDICT_DENY, "Bash(git push:*)", SCOPE_USER, false,
                                "/etc/s.json", 12));
-    struct cJSON *input = bash_input("git status && git -C . push origin");
+    struct cJSON *input = world_bash_input("git status && git -C . push origin");
     struct perm_request req = request("Bash", input, &rs);
     perm_chain_check(&req, &d);
     assert_int_equal(d.verdict, VERDICT_DENY);
@@ -167,7 +152,7 @@ test_classifier(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct decision d;
-        struct cJSON *input = bash_input("make");
+        struct cJSON *input = world_bash_input("make");
         struct perm_request req = request("Bash", input, NULL);
         req.mode = PERM_AUTO;
         req.interactive = cases[i].interactive;
@@ -216,7 +201,7 @@ test_the_finding_says_why_and_how_sure(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct decision d;
-        struct cJSON *input = bash_input("make");
+        struct cJSON *input = world_bash_input("make");
         struct perm_request req = request("Bash", input, NULL);
         req.mode = PERM_AUTO;
         perm_chain_check(&req, &d);
@@ -304,7 +289,7 @@ test_the_finding_names_the_rule_set_aside(void **state)
     (void)state;
     struct decision d;
     struct perm_rules rs;
-    struct cJSON *input = bash_input("curl -s a.example");
+    struct cJSON *input = world_bash_input("curl -s a.example");
     perm_rules_init(&rs);
     assert_true(perm_rules_add(&rs, VERDICT_ALLOW, "Bash(*)", SCOPE_USER, false, "/s.json", 4));
     struct perm_request req = request("Bash", input, &rs);
@@ -334,7 +319,7 @@ test_classifier_lifts_no_persons_ask(void **state)
 {
     (void)state;
     struct decision d;
-    struct cJSON *input = bash_input("rm -rf ~");
+    struct cJSON *input = world_bash_input("rm -rf ~");
     struct perm_request req = request("Bash", input, NULL);
     req.mode = PERM_AUTO;
     perm_chain_check(&req, &d);
@@ -375,7 +360,7 @@ test_read_only(void **state)
     } cases[] = {{"ls | wc -l", true}, {"git log", true},   {"echo x > y", false},
                  {"make", false},      {"ls; rm x", false}, {"ls &&", false}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct cJSON *input = bash_input(cases[i].command);
+        struct cJSON *input = world_bash_input(cases[i].command);
         struct perm_request req = request("Bash", input, NULL);
         assert_int_equal(perm_chain_bash_read_only(&req), cases[i].want);
         json_free(input);
@@ -404,7 +389,7 @@ static void
 check_suggestion(const char *command, const char *want)
 {
     struct buf b;
-    struct cJSON *input = bash_input(command);
+    struct cJSON *input = world_bash_input(command);
     buf_init(&b, BUF_MAX);
     suggested("Bash", input, &b);
     if (strncmp(buf_cstr(&b), want, strcmp(want, "no") == 0 ? 2 : b.len + 1) != 0)

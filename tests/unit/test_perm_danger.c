@@ -125,21 +125,6 @@ static const struct danger {
     {"git push --mirror", "mirror"},
 };
 
-static struct cJSON *
-bash_input(const char *command)
-{
-    struct buf b;
-    struct err err;
-    buf_init(&b, BUF_MAX);
-    buf_adds(&b, "{\"command\":");
-    json_quote(&b, str_from(command));
-    buf_addc(&b, '}');
-    struct cJSON *t = json_parse(buf_str(&b), &err);
-    assert_non_null(t);
-    buf_release(&b);
-    return t;
-}
-
 struct way {
     enum perm_mode mode;
     bool interactive, sandbox;
@@ -150,7 +135,7 @@ static void
 decide(const char *command, const struct way *w, struct decision *ret)
 {
     struct perm_rules rules;
-    struct cJSON *input = bash_input(command);
+    struct cJSON *input = world_bash_input(command);
     perm_rules_init(&rules);
     if (w->allow)
         assert_true(perm_rules_add(&rules, VERDICT_ALLOW, w->allow, SCOPE_USER, false, NULL, 0));

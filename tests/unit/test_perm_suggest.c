@@ -91,21 +91,6 @@ static const struct day {
     {SESSION, "make $(cat targets)", "make $(cat others)"},
 };
 
-static struct cJSON *
-bash_input(const char *command)
-{
-    struct buf b;
-    struct err err;
-    buf_init(&b, BUF_MAX);
-    buf_adds(&b, "{\"command\":");
-    json_quote(&b, str_from(command));
-    buf_addc(&b, '}');
-    struct cJSON *t = json_parse(buf_str(&b), &err);
-    assert_non_null(t);
-    buf_release(&b);
-    return t;
-}
-
 static struct perm_request
 request(const struct cJSON *input, const struct perm_rules *rules)
 {
@@ -125,7 +110,7 @@ static enum verdict
 decide(const char *command, const struct perm_rules *rules)
 {
     struct decision d;
-    struct cJSON *input = bash_input(command);
+    struct cJSON *input = world_bash_input(command);
     struct perm_request req = request(input, rules);
     perm_chain_check(&req, &d);
     enum verdict v = d.verdict;
@@ -163,7 +148,7 @@ suggest(const char *command, struct perm_rules *rules, struct buf *said)
 {
     char *offered[5];
     const char *why;
-    struct cJSON *input = bash_input(command);
+    struct cJSON *input = world_bash_input(command);
     struct perm_request req = request(input, rules);
     size_t n = perm_chain_suggest(&req, offered, &why);
     buf_addf(said, "%s:", command);
