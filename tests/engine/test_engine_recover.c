@@ -271,6 +271,42 @@ test_an_option_that_is_not_known_is_left_out_once(void **state)
     rig_end(&r);
 }
 
+/* ---- nothing empty ---- */
+
+static enum stop_hook_answer
+blank_hook(void *user, const char *last_text, bool active, char **ret_reason)
+{
+    (void)user;
+    (void)last_text;
+    *ret_reason = xstrdup("  \n");
+    return active ? STOP_HOOK_PASS : STOP_HOOK_GO_ON;
+}
+
+/* Blank text of the model's, of a tool, of a hook and of a person: a server would refuse each (rig_end looks at all requests). */
+static void
+test_nothing_empty_is_ever_sent(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.seams.stop_hook = blank_hook;
+    scripted_reply(r.script);
+    scripted_text(r.script, " \n ");
+    scripted_tool(r.script, "t1", "Bash", "{\"command\":\"nothing\"}");
+    scripted_text(r.script, "");
+    scripted_end(r.script, STOP_TOOL_USE);
+    says(&r, "  ");
+    for (int i = 0; i < 4; i++)
+        says(&r, "done");
+    rig_start(&r);
+    submit(&r, "go", "completed");
+    rig_post(&r, OP_SUBMIT, " \t ");
+    assert_true(rig_result(&r)->u.result.is_error);
+    submit(&r, "more", "completed");
+    assert_true(scripted_requests(r.script) >= 4);
+    rig_end(&r);
+}
+
 /* ---- interrupted at every step ---- */
 
 static const char *
@@ -345,6 +381,7 @@ main(void)
         cmocka_unit_test(test_a_block_that_is_refused_is_mended_once),
         cmocka_unit_test(test_a_refused_place_that_is_not_there_ends_the_turn),
         cmocka_unit_test(test_an_option_that_is_not_known_is_left_out_once),
+        cmocka_unit_test(test_nothing_empty_is_ever_sent),
         cmocka_unit_test(test_an_interrupt_at_any_event_leaves_a_session_that_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
