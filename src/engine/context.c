@@ -80,10 +80,16 @@ context_scale(const struct core *c)
     return limit > 0 ? (int64_t)((double)limit * 100 / CONTEXT_AUTO_AT) : window;
 }
 
+int64_t
+context_reserve(int64_t window)
+{
+    return window / 16 < CONTEXT_RESERVE ? window / 16 : CONTEXT_RESERVE;
+}
+
 bool
 context_is_blocking(int64_t used, int64_t window)
 {
-    return window > 0 && used >= window - CONTEXT_RESERVE;
+    return window > 0 && used >= window - context_reserve(window);
 }
 
 const char *

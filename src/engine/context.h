@@ -81,6 +81,8 @@ int64_t context_window(const struct core *c); /* 0: unknown */
 double context_bytes_per_token(const struct core *c);
 /* "ok" "warn" "error" "blocking", in this one place. */
 const char *context_state_name(int64_t used, int64_t window);
+int64_t
+context_reserve(int64_t window); /* of a small window less: it is no reason to refuse all work */
 bool context_is_blocking(int64_t used, int64_t window);
 void context_emit(struct core *c);
 /* An answer came: its usage calibrates the estimator. Call after the assistant message was appended. */

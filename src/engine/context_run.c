@@ -349,7 +349,7 @@ static void
 trim_new(struct core *c)
 {
     int64_t window = context_window(c), room = window / 10 < 8000 ? window / 10 : 8000;
-    int64_t goal = window - CONTEXT_RESERVE - room;
+    int64_t goal = window - context_reserve(window) - room;
     if (window <= 0 || goal <= 0 || context_used(c) <= goal)
         return;
     core_need_messages(c);

@@ -40,8 +40,10 @@ count_if_near(struct loop *l)
     const struct core *c = l->core;
     int64_t used = context_used(c), tokens;
     if (context_is_near(used, compact_limit(l->e)) ||
-        context_is_near(used, context_window(c) - CONTEXT_RESERVE))
+        context_is_near(used, context_window(c) - context_reserve(context_window(c)))) {
+        core_mend(l->core, " before it was counted");
         (void)context_count(l->core, &tokens);
+    }
 }
 
 /* Automatic compaction, where it is due. What it left must fit below the limit: another one would change nothing. */
@@ -137,7 +139,16 @@ number_after(const char *text, const char *words)
     return n > 0 && n < INT64_C(1) << 40 ? n : 0;
 }
 
-/* What the server takes in, where it says so; else it is less than what was sent. So that the tiers act before the next refusal. */
+/* One refusal without a number may be a gateway's mood; the second says that there is a limit, below both. 0: not yet. */
+static int64_t
+refused_again(struct state *st, int64_t tokens)
+{
+    int64_t before = st->compact.refused;
+    st->compact.refused = before > 0 && before < tokens ? before : tokens;
+    return before > 0 ? st->compact.refused - 1 : 0;
+}
+
+/* What the server takes in, where it says so or shows it, so that the tiers act before the next refusal. */
 static void
 learn_limit(struct core *c, const struct err *err)
 {
@@ -153,7 +164,7 @@ learn_limit(struct core *c, const struct err *err)
         c->state.bytes_per_token =
             (double)(c->state.bytes + prompt_bytes(&c->prompt)) / (double)sent;
     if (limit <= 0)
-        limit = sent > 0 ? sent - 1 : context_used(c) - 1;
+        limit = refused_again(&c->state, sent > 0 ? sent : context_used(c));
     if (limit < WINDOW_LEAST || (was > 0 && limit >= was))
         return;
     c->window = limit;

@@ -224,7 +224,7 @@ replay_compaction(const struct replay *r, const struct message *m)
     for (int end = 0; end < 2; end++) {
         e = event_new(EV_COMPACT);
         e->phase = end ? PHASE_END : PHASE_START;
-        e->u.compact.tier = "earlier";
+        e->u.compact.tier = "";
         e->u.compact.text = end ? line : NULL;
         send(r, e);
     }
