@@ -10,6 +10,7 @@
 #include "engine/core.h"
 #include "engine/permit.h"
 #include "perm/rules.h"
+#include "tools/tool.h"
 
 extern const char prompt_attribution_md[], prompt_static_md[], prompt_global_md[],
     prompt_dynamic_md[];
@@ -132,11 +133,14 @@ static void
 build_tools(struct prompt *p, struct core *c)
 {
     const struct perm_rules *rs = permit_rules(c->permit);
-    const char **denied = xcalloc(rs->n + 1, sizeof *denied);
-    size_t n = 0;
-    for (size_t i = 0; i < rs->n; i++)
-        if (rs->rules[i].verdict == VERDICT_DENY && !rs->rules[i].body)
-            denied[n++] = rs->rules[i].tool;
+    const struct tool *t;
+    size_t n = 0, all = 0;
+    while (tool_at(all))
+        all++;
+    const char **denied = xcalloc(all + 1, sizeof *denied);
+    for (size_t i = 0; (t = tool_at(i)); i++)
+        if (perm_rules_hide_tool(rs, t->name))
+            denied[n++] = t->name;
     c->seams.tools_schema(denied, &p->tools);
     free(denied);
 }

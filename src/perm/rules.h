@@ -49,6 +49,10 @@ bool perm_rules_suspended(const struct perm_rule *r, enum perm_mode mode);
 /* The name the settings use for a tool when only the case differs ("bash"), or NULL. */
 const char *perm_rules_tool_name(const char *name);
 
+/* A deny rule takes the tool away as a whole, so that the model need not be told of it: by its name, by a glob ("mcp__*", "Web*"),
+ * by its server, or as the tool that speaks for it ("Read" for Grep). */
+bool perm_rules_hide_tool(const struct perm_rules *rs, const char *tool);
+
 /* Roots that anchors need. */
 struct perm_anchor {
     const char *root, *cwd, *home;

@@ -134,6 +134,17 @@ name_ok(const struct perm_rule *r, const struct tool_match *m)
     return r->verdict != VERDICT_ALLOW && wild_match(str_from(r->tool), str_from(tool));
 }
 
+bool
+perm_rules_hide_tool(const struct perm_rules *rs, const char *tool)
+{
+    struct tool_match m = {.tool = tool};
+    for (size_t i = 0; rs && i < rs->n; i++)
+        if (rs->rules[i].verdict == VERDICT_DENY && !rs->rules[i].body &&
+            name_ok(&rs->rules[i], &m))
+            return true;
+    return false;
+}
+
 const struct perm_rule *
 rules_match_tool(const struct perm_rules *rs, const struct rule_filter *f,
                  const struct tool_match *m)

@@ -12,6 +12,7 @@
 #include "base/fs.h"
 #include "fakes/rig.h"
 #include "fakes/toys.h"
+#include "tools/tool.h"
 
 struct set {
     struct rig r;
@@ -166,6 +167,44 @@ test_print_mode_reads_them_too(void **state)
     end(&s);
 }
 
+static bool
+offers(struct rig *r, size_t request, const char *tool)
+{
+    char *name = xasprintf("{\"name\":\"%s\"", tool);
+    bool found = strstr(scripted_request(r->script, request)->tools, name) != NULL;
+    free(name);
+    return found;
+}
+
+/* A tool that a deny rule takes away as a whole is not offered; one that is denied while the session runs stays where it is, for
+ * the cached prompt's sake, and its calls are denied. */
+static void
+test_denied_tools_are_not_offered(void **state)
+{
+    (void)state;
+    static const char *const gone[] = {"Read", "Grep", "Glob", "WebFetch"};
+    struct set s;
+    begin(&s, 1, true);
+    s.r.seams.tools_schema = tools_schema_write;
+    write_file(s.file,
+               "{\"permissions\":{\"deny\":[\"Read\",\"Web*\",\"mcp__*\",\"Bash(curl:*)\"]}}");
+    rig_start(&s.r);
+    rig_post(&s.r, OP_SUBMIT, "go");
+    rig_kind(&s.r, EV_TURN);
+    write_file(s.file, "{\"permissions\":{\"deny\":[\"Read\",\"Web*\",\"mcp__*\",\"Edit\"]}}");
+    scripted_open_gate(s.r.script, 0);
+    rig_tool(&s.r, "t1", PHASE_END, TOOL_DENIED);
+    rig_result(&s.r);
+    assert_int_equal(toys_runs(), 0);
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+        assert_false(offers(&s.r, 0, gone[i]));
+    assert_true(offers(&s.r, 0, "Bash"));
+    assert_true(offers(&s.r, 1, "Edit"));
+    assert_string_equal(scripted_request(s.r.script, 0)->tools,
+                        scripted_request(s.r.script, 1)->tools);
+    end(&s);
+}
+
 int
 main(void)
 {
@@ -174,6 +213,7 @@ main(void)
         cmocka_unit_test(test_a_broken_file_is_told_once),
         cmocka_unit_test(test_always_keeps_what_was_edited_by_hand),
         cmocka_unit_test(test_print_mode_reads_them_too),
+        cmocka_unit_test(test_denied_tools_are_not_offered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
