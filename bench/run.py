@@ -291,6 +291,18 @@ def requests(b):
     yield "  of it in the last half", r["rss_last_half_mb"], "MB", "1", None, ""
 
 
+@row
+def tiers(b):
+    """Each context tier over sessions of 500,000 tokens, in processor time: bench/tiers.c (-DYARE_BENCH=ON)."""
+    tool = os.path.join(os.path.dirname(os.path.abspath(b.yare)), "bench", "tiers")
+    if not os.path.exists(tool):
+        raise m.BenchError("%s is not there: configure with -DYARE_BENCH=ON, as scripts/bench does" % tool)
+    r = json.loads(subprocess.run([tool], capture_output=True, text=True, check=True).stdout)
+    for tier in ("snip", "micro", "collapse"):
+        yield "%s, 500k tokens" % tier, max(v for k, v in r.items() if k.endswith("_%s_ms" % tier)), "ms", "", None, ""
+    yield "extract from 2 MB", r["extract_2mb_ms"], "ms", "500", None, ""
+
+
 # ---- sessions ----
 
 def long_session(b, messages, size):

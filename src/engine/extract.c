@@ -155,7 +155,7 @@ weight(const struct sentence *s)
     }
     double w = s->edge ? 1.2 : 1;
     w *= names_a_path(t) ? 1.3 : 1;
-    w *= holds_one(t, errors, ARRAY_LEN(errors)) ? 1.5 : 1;
+    w *= holds_one(t, errors, ARRAY_LEN(errors)) ? 2.5 : 1;
     w *= holds_one(t, decided, ARRAY_LEN(decided)) ? 1.5 : 1;
     w *= memchr(t.ptr, '`', t.len) ? 1.2 : 1;
     w *= digits && digits * 3 < letters ? 1.15 : 1;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/extract.h"
 #include "engine/tier_private.h"
 
 #define NAME_MAX_ 160
@@ -26,6 +27,8 @@ can_repeat(const struct tier_call *c)
            str_is(c->name, "WebFetch");
 }
 
+#define LINE_MAX_ 200 /* bytes of the line that says most */
+#define LOOKED_AT ((size_t)64 << 10)
 #define KEEP_LEAST 2000 /* bytes: less is not worth a file */
 #define PATH_MAX_ 300
 #define OVERHEAD 360 /* of a block around its marker, with what has to be escaped in it */
@@ -56,6 +59,25 @@ add_source(const struct tier_view *v, const struct tier_call *c, struct buf *out
     return NULL;
 }
 
+/* What cannot be had again leaves the line that says most of it: an error, a failed test. Ends stand at ends. */
+static void
+add_line(const struct tier_call *c, struct str text, struct buf *out)
+{
+    struct buf line;
+    if (can_repeat(c) || c->edits || c->image)
+        return;
+    if (text.len > LOOKED_AT)
+        text = str_sub(text, text.len - LOOKED_AT, LOOKED_AT);
+    buf_init(&line, BUF_MAX);
+    extract_sentences(&text, 1, LINE_MAX_, &line);
+    struct str said = str_trim(buf_str(&line));
+    for (size_t i = 0; i < said.len; i++)
+        line.data[i] = line.data[i] == '\n' ? ';' : line.data[i];
+    if (said.len)
+        buf_addf(out, " It said: %.*s.", (int)said.len, said.ptr);
+    buf_release(&line);
+}
+
 int64_t
 tier_mark_call(const struct tier_view *v, const struct tier_call *c, const char *word,
                const char *why, struct tier_marks *marks, struct tier_result *ret)
@@ -72,6 +94,7 @@ tier_mark_call(const struct tier_view *v, const struct tier_call *c, const char 
     tier_call_name(v, c, NAME_MAX_, &name);
     buf_addf(&text, "[%s: %s, about %lld tokens%s; %s.", word, buf_cstr(&name), (long long)tokens,
              c->failed ? ", an error" : "", why);
+    add_line(c, b->text, &text);
     char *path = add_source(v, c, &text);
     buf_addc(&text, ']');
     /* never more than what it saves in the end, so that a goal that is reached here is reached */

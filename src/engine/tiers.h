@@ -23,7 +23,7 @@
 #include "base/message.h"
 
 #define TIERS_KEEP_LAST 5   /* messages at the end that no tier but E4 touches */
-#define TIER_MARKER_MAX 600 /* bytes of a marker; a result up to that size is never replaced */
+#define TIER_MARKER_MAX 900 /* bytes of a marker; a result up to that size is never replaced */
 #define TIER_LARGE 4000    /* tokens: an old result over this goes before those that are only old */
 #define TIER_MICRO_KEEP 10 /* results at the end that E2 leaves, as the API does */
 #define TIER_SPAN 24000    /* tokens that one fold stands for, about; a turn alone may have more */
