@@ -142,26 +142,38 @@ run_turn(struct session *s, int turn)
     free(text);
 }
 
-/* Sums of what the server said, and in how many requests it did not find all that the one before had left. */
+/* Sums of what the server said, and in how many requests of the conversation it did not find all that the one before had left. */
 static void
 check_log(const struct session *s, int64_t sums[3], size_t *ret_n, size_t *ret_short)
 {
+    char *path = fs_join(s->srv.dir, "log.jsonl");
     int64_t last_top = 0;
-    struct cJSON *t;
+    struct buf text;
+    struct str rest, line;
+    buf_init(&text, (size_t)256 << 20);
+    assert_true(fs_read(path, (size_t)256 << 20, &text, NULL));
+    rest = buf_str(&text);
     *ret_n = *ret_short = 0;
-    for (size_t i = 0; (t = wire_server_logged(&s->srv, i)) != NULL; i++) {
+    while (str_split(&rest, '\n', &line)) {
+        struct cJSON *t = line.len ? json_parse(line, NULL) : NULL;
+        if (!t || !json_bool(t, "cache.asked", false)) { /* answered with a status */
+            json_free(t);
+            continue;
+        }
         assert_true(json_is_null(json_at(t, "illegal")));
         int64_t read = json_int(t, "cache.read", 0), write = json_int(t, "cache.write", 0);
-        if (json_bool(t, "cache.asked", false)) { /* not one that was answered with a status */
+        sums[0] += json_int(t, "cache.input", 0);
+        sums[1] += read;
+        sums[2] += write;
+        if (json_len(json_at(t, "body.tools"))) { /* no call beside the loop */
             *ret_short += read < last_top;
             last_top = read + write;
-            sums[0] += json_int(t, "cache.input", 0);
-            sums[1] += read;
-            sums[2] += write;
             ++*ret_n;
         }
         json_free(t);
     }
+    buf_release(&text);
+    free(path);
 }
 
 static void
