@@ -65,7 +65,12 @@ app_submit_text(struct app *a, struct str text)
         return;
     bool command = app_is_command(bare);
     char *copy = str_dup(text);
-    if (app_tour_takes(a, command ? OP_COMMAND : OP_SUBMIT, copy) || app_start_keep(a, copy)) {
+    if (app_tour_takes(a, command ? OP_COMMAND : OP_SUBMIT, copy)) {
+        free(copy);
+        return;
+    }
+    if (app_start_keep(a, copy)) { /* goes out once the engine is there */
+        a->talked |= !command || app_is_shell(bare);
         free(copy);
         return;
     }
