@@ -271,6 +271,32 @@ test_an_option_that_is_not_known_is_left_out_once(void **state)
     rig_end(&r);
 }
 
+/* ---- cut off ---- */
+
+/* A call that was complete when the answer was cut off has run: it is kept, and the turn goes on from its result. */
+static void
+test_a_whole_call_in_a_cut_answer_is_kept(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    scripted_reply(r.script);
+    scripted_text(r.script, "first this");
+    scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
+    scripted_tool(r.script, "t2", "Bash", "{\"command\":\"rm -r"); /* cut in the middle */
+    scripted_end(r.script, STOP_MAX_TOKENS);
+    says(&r, "done");
+    rig_start(&r);
+    submit(&r, "go", "completed");
+    assert_int_equal(toys_runs(), 1); /* nothing runs from half an input */
+    assert_true(rig_saw_transition(&r, "next_turn"));
+    assert_false(rig_saw_transition(&r, "max_output_tokens_escalate"));
+    const struct scripted_request *q = scripted_request(r.script, 1);
+    assert_int_equal(q->n_messages, 3);
+    assert_non_null(strstr(q->messages[1], "first this"));
+    rig_end(&r);
+}
+
 /* ---- nothing empty ---- */
 
 static enum stop_hook_answer
@@ -381,6 +407,7 @@ main(void)
         cmocka_unit_test(test_a_block_that_is_refused_is_mended_once),
         cmocka_unit_test(test_a_refused_place_that_is_not_there_ends_the_turn),
         cmocka_unit_test(test_an_option_that_is_not_known_is_left_out_once),
+        cmocka_unit_test(test_a_whole_call_in_a_cut_answer_is_kept),
         cmocka_unit_test(test_nothing_empty_is_ever_sent),
         cmocka_unit_test(test_an_interrupt_at_any_event_leaves_a_session_that_goes_on),
     };
