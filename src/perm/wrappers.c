@@ -331,7 +331,8 @@ guess_words(struct wrap *x, size_t end)
         if (c->argv[i].w.known && c->argv[i].quoted && c->argv[i].w.text.len > 1 &&
             memchr(c->argv[i].w.text.ptr, ' ', c->argv[i].w.text.len))
             guess_text(x, c->argv[i].w.text);
-    for (size_t i = x->from; i < c->n && end == c->n; i++) /* new-session -d COMMAND..., screen -dm COMMAND... */
+    /* new-session -d COMMAND..., screen -dm COMMAND... */
+    for (size_t i = x->from; i < c->n && end == c->n; i++)
         if (i < x->from + GUESS_WORDS && c->argv[i].w.known && c->argv[i].w.text.len &&
             c->argv[i].w.text.ptr[0] != '-' && !c->argv[i].quoted)
             leaf_inner(x->sh, x->leaf, c, i, false);
