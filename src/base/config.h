@@ -51,7 +51,7 @@ void config_free(struct config *c); /* NULL is fine */
 enum config_reach {
     CONFIG_TRUSTED, /* once the folder is trusted: it gives something, or changes what happens */
     CONFIG_NARROWS, /* always, for it only takes something away (a flag: its tighter value alone) */
-    CONFIG_PERSON,  /* never: it is the person's, or the administrator's. No call here answers it from those files */
+    CONFIG_PERSON, /* never: it is the person's, or the administrator's. No call here answers it from those files */
 };
 /* Of a key, or of the known one that it lies below. */
 enum config_reach config_reach(const char *path);

@@ -137,6 +137,9 @@ static const struct row {
     {"agents", "{\"k\":\"v\"}", CONFIG_TRUSTED},
     {"keys", "\"v\"", CONFIG_TRUSTED},
     {"telemetry", "{\"k\":\"v\"}", CONFIG_TRUSTED},
+    {"compact", "{\"k\":\"v\"}", CONFIG_TRUSTED},
+    {"compact.at", "7", CONFIG_TRUSTED},
+    {"toolSummary", "true", CONFIG_TRUSTED},
 };
 
 static char *dir, *root, *home;
