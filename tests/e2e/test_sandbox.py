@@ -276,7 +276,7 @@ def on_the_screen():
         check(not os.path.exists(out), "written")
         check(any("sandbox" in t for t in results(server)), results(server))
         s.say("two")
-        s.wait_for(r"only a person lets it")
+        s.wait_for(r"only a person lets")
         s.answer("y")
         s.wait_for(r"Second\.")
         check(os.path.exists(out), results(server))
