@@ -62,6 +62,15 @@ note_input(struct command *c, struct redirect *r, const struct heredoc *doc)
         c->stdin_file = true;
 }
 
+static bool
+expands_to_itself(const struct word *w)
+{
+    for (size_t i = 0; w->w.known && i < w->w.text.len; i++)
+        if (!w->w.text.ptr[i] || strchr("$`\\'\"*?[]{}~!() \t\n", w->w.text.ptr[i]))
+            return false;
+    return w->w.known;
+}
+
 /* Digits or {name} with the next redirection's '<' right behind them. */
 static bool
 is_descriptor_of(struct str text, uint32_t from, uint32_t to)
@@ -181,6 +190,9 @@ redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extr
     if (amp && r.target.src.len > 1 && r.target.src.ptr[0] == '-')
         sh_incomplete(sh, "a redirection is not understood"); /* "-" closes, the rest is a word */
     r.dup = amp && ((r.target.w.known && is_descriptor(r.target.w.text)) || r.target.numeric);
+    /* ">& FILE": bash expands what came out of the first expansion once more, quoted or not. */
+    if (str_is(r.op, ">&") && !r.dup && !expands_to_itself(&r.target))
+        sh_incomplete(sh, "the file name behind >& is expanded twice");
     struct redirect *stored = add(sh, c);
     *stored = r;
     struct redirect *kept = arena_alloc(sh->a, sizeof *kept);
