@@ -11,12 +11,13 @@
 /* ---- tokens ---- */
 
 static bool
-is_letter(unsigned char c)
+is_word(unsigned char c)
 {
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
+    return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* As tokenizers do it, roughly: a word with its blank is one piece, longer ones several; digits go by three, other marks alone. */
+/* As tokenizers do it, roughly: a word with its blank is one piece, a longer one several, other marks are pieces of their own. Names of
+ * one length have one count: what is random in them must not tell in the outcome. */
 int64_t
 count_tokens(struct str s)
 {
@@ -28,14 +29,10 @@ count_tokens(struct str s)
             i++;
             continue;
         }
-        if (is_letter(c)) {
-            while (i < s.len && is_letter((unsigned char)s.ptr[i]))
+        if (is_word(c)) {
+            while (i < s.len && is_word((unsigned char)s.ptr[i]))
                 i++;
-            n += (int64_t)(i - from + 5) / 6;
-        } else if (c >= '0' && c <= '9') {
-            while (i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9')
-                i++;
-            n += (int64_t)(i - from + 2) / 3;
+            n += (int64_t)(i - from + 4) / 5;
         } else {
             while (i < s.len && (unsigned char)s.ptr[i] == c && i - from < 8)
                 i++;
