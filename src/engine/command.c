@@ -254,7 +254,7 @@ static const struct command table[] = {
      command_compact},
     {"connect", "[WHERE [MODEL]] [--save]", "which model servers answer; use another one", false,
      connect_run},
-    {"context", "[open N]", "how full the context is, and by what; open a fold", true,
+    {"context", "[preview|open N]", "how full the context is, and by what; open a fold", true,
      command_context},
     {"cost", "", "tokens and money so far", true, run_cost},
     {"exit", "", "end yare", true, run_exit},

@@ -87,11 +87,10 @@ add_row(struct buf *out, const char *name, int64_t tokens, int64_t whole)
 }
 
 static void
-add_limit(struct engine *e, struct buf *out, int64_t window)
+add_limit(struct engine *e, struct buf *out)
 {
-    int64_t limit = compact_limit(e);
+    int64_t limit = compact_limit(e), window = context_window(&e->core);
     const char *why;
-    buf_adds(out, "\n");
     if (limit <= 0) {
         buf_adds(out, window > 0 ? "automatic compaction is off (autoCompactEnabled)"
                                  : "no automatic compaction: the model's window is unknown "
@@ -111,6 +110,20 @@ add_pinned(const struct core *c, struct buf *out)
 {
     if (c->pins.n)
         buf_addf(out, "\npinned: %zu (/pin lists them)", c->pins.n);
+}
+
+void
+command_context_about(struct engine *e, struct buf *out)
+{
+    struct buf folds;
+    add_limit(e, out);
+    add_pinned(&e->core, out);
+    buf_init(&folds, BUF_MAX);
+    context_list_folds(&e->core, &folds);
+    struct str s = str_trim(buf_str(&folds));
+    if (s.len)
+        buf_addf(out, "\n%.*s", (int)s.len, s.ptr);
+    buf_release(&folds);
 }
 
 static void
@@ -135,16 +148,10 @@ show_context(struct engine *e)
         add_row(&b, meters_source_names[i], tokens[i], window > 0 ? window : used);
     if (window > 0)
         add_row(&b, "free", window > used ? window - used : 0, window);
-    add_limit(e, &b, window);
-    add_pinned(c, &b);
+    buf_adds(&b, "\n");
+    command_context_about(e, &b);
     buf_adds(&b, "\n");
     context_preview(c, &b);
-    struct buf folds;
-    buf_init(&folds, BUF_MAX);
-    context_list_folds(c, &folds);
-    if (folds.len)
-        buf_addf(&b, "\n%s", buf_cstr(&folds));
-    buf_release(&folds);
     struct str text = str_trim(buf_str(&b));
     core_notice(c, "%.*s", (int)text.len, text.ptr);
     buf_release(&b);

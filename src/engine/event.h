@@ -61,7 +61,8 @@ enum query_kind {
      * "models":[{"model","requests","input","output","cache_read","cache_write","cost_usd" or null}], "agents":[the same with
      * "agent"], "requests":[{"turn","purpose","model","input","output","cache_read","cache_write","cost_usd","context"}] (the
      * newest 200), "cache_breaks":[{"turn","reason","tokens","expected","cost_usd"}], "tiers":[{"id","name","percent","before","after"}] (tiers and states of
-     * the fill by where they begin; before, after: tokens of the tier's last run), "budget_usd","cost_usd",
+     * the fill by where they begin; before, after: tokens of the tier's last run), "about" (lines on
+     * compaction, pins and folds), "budget_usd","cost_usd",
      * "api_ms","tool_ms","estimated"} */
     QUERY_METERS,
     /* {"models":[{"id","shown","provider","context","max_output","price":{"in","out"} or null,"current":bool,"where"}]}: the

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "engine/command_context.h"
 #include "engine/context.h"
 #include "engine/engine_private.h"
 
@@ -300,6 +301,11 @@ query_meters(struct engine *e, struct str arg, struct buf *out)
     write_requests(&w, &c->usage.ledger);
     write_breaks(&w, &c->usage.ledger);
     write_tiers(&w, c, window);
+    struct buf about;
+    buf_init(&about, 64 << 10);
+    command_context_about(e, &about);
+    jw_kcstr(&w, "about", buf_cstr(&about));
+    buf_release(&about);
     jw_knum(&w, "budget_usd", c->max_budget_usd);
     write_cost(&w, usage_cost_now(&c->usage, c->info));
     jw_kint(&w, "api_ms", c->passport.api_ms);

@@ -15,7 +15,7 @@ static const struct {
 } own[] = {
     {"clear", "", "start a new session; the old one stays on disk", true},
     {"compact", "[WHAT TO KEEP]", "shrink the conversation", true},
-    {"context", "", "what fills the context", false},
+    {"context", "[preview|open N]", "what fills the context", false},
     {"cost", "", "tokens and money, request by request", false},
     {"exit", "", "leave yare", false},
     {"help", "", "keys and commands", false},

@@ -159,6 +159,14 @@ write_context(struct mp *m)
         write_marks(m, bar);
     for (const struct cJSON *s = json_first(json_at(m->a, "sources")); s; s = json_next(s))
         write_source(m, s, window);
+    if (window > 0) {
+        buf_clear(&b);
+        fmt_count(&b, window > used ? (int64_t)(window - used) : 0);
+        lines_begin(m->out, false);
+        lines_addf(m->out, ST_TEXT, "  %-9s %6s", "free", buf_cstr(&b));
+        lines_addf(m->out, ST_DIM, " %3d%%",
+                   whole((window > used ? window - used : 0) * 100 / window));
+    }
     buf_release(&b);
 }
 
@@ -468,16 +476,27 @@ const struct page_type page_meters = {
     .title = "meters", .query = QUERY_METERS, .live = true, .write = write_meters};
 
 static void
+write_about(struct mp *m)
+{
+    struct str rest = str_from(json_cstr(m->a, "about", "")), line;
+    lines_begin(m->out, false);
+    while (rest.len && str_split(&rest, '\n', &line))
+        page_para(m->out, ST_TEXT, line, m->width);
+    lines_begin(m->out, false);
+}
+
+static void
 write_context_page(struct page *p, const struct view *v, struct lines *out, int width, bool ascii)
 {
     (void)v;
     struct mp m = {p->answer, out, width, ascii};
     write_context(&m);
+    write_about(&m);
     write_breaks(&m);
     lines_begin(out, false);
     page_para(out, ST_DIM,
               STR("Nobody counts the parts one by one: they share the whole by their size. "
-                  "Alt+M shows all meters."),
+                  "/context preview: what the next tier would drop. Alt+M shows all meters."),
               width);
 }
 
