@@ -114,12 +114,24 @@ tier_calls_release(struct tier_calls *c)
 
 /* ---- pins ---- */
 
+/* A fact that was never typed in a prompt stands in a reminder. */
+static bool
+holds_fact(const struct message *m, const char *fact)
+{
+    for (size_t k = 0; m->role == ROLE_USER && k < m->n_blocks; k++)
+        if (m->blocks[k].kind == BLOCK_TEXT && str_contains(m->blocks[k].text, str_from(fact)))
+            return true;
+    return false;
+}
+
 bool
 tier_message_is_pinned(const struct tier_view *v, const struct message *m)
 {
-    for (size_t i = 0; i < v->n_pins; i++)
-        if (v->pins[i].uuid[0] && strcmp(v->pins[i].uuid, m->uuid) == 0)
+    for (size_t i = 0; i < v->n_pins; i++) {
+        const struct tier_pin *p = &v->pins[i];
+        if ((p->uuid[0] && strcmp(p->uuid, m->uuid) == 0) || (p->fact && holds_fact(m, p->fact)))
             return true;
+    }
     return false;
 }
 
