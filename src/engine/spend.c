@@ -142,6 +142,7 @@ spend_allows(struct core *c, double projected, struct err *err)
         c->spend.said_day = true;
         return true;
     }
+    spent += c->spend.owed;
     return spent + projected <= limits.day || say_over(err, "day", limits.day, spent, projected);
 }
 
@@ -164,7 +165,15 @@ spend_note(struct core *c)
     const struct ledger *l = &c->usage.ledger;
     double usd = l->n ? l->rows[(l->n - 1) % LEDGER_ROWS].cost_usd : 0;
     struct err err = {0};
-    if (usd <= 0 || spend_day_add(c->data_dir, usd, &err) || c->spend.said_day)
+    if (usd <= 0)
+        return;
+    c->spend.owed += usd;
+    if (spend_day_add(c->data_dir, c->spend.owed, &err)) {
+        c->spend.owed = 0;
+        return;
+    }
+    if (err.code == ERR_TIMEOUT ||
+        c->spend.said_day) /* others write it just now: with the next one */
         return;
     c->spend.said_day = true;
     err_wrap(&err, "what this day costs is not counted");

@@ -48,7 +48,10 @@ test_several_processes_lose_nothing(void **state)
         int failed = 0;
         for (int i = 0; i < ADDS; i++) {
             struct err err = {0};
-            failed += !spend_day_add(dir, 0.01, &err);
+            bool added;
+            while (!(added = spend_day_add(dir, 0.01, &err)) && err.code == ERR_TIMEOUT)
+                ; /* many at once on a busy machine: it is added the next time, as the engine does */
+            failed += !added;
         }
         _exit(failed);
     }
