@@ -12,7 +12,8 @@
 /* Below this share of the window, and so few bytes, a bare 413 is not for the conversation's length. */
 #define UNLIKELY_PERCENT 30
 #define GATEWAY_BYTES ((size_t)512 << 10)
-#define WINDOW_LEAST 1000 /* a smaller limit is a misread one */
+#define GUESSED_LEAST 16000 /* below this it is bytes that a gateway counts, not tokens */
+#define WINDOW_LEAST 1000   /* a smaller limit is a misread one */
 
 /* ---- before each request ---- */
 
@@ -145,7 +146,7 @@ refused_again(struct state *st, int64_t tokens)
 {
     int64_t before = st->compact.refused;
     st->compact.refused = before > 0 && before < tokens ? before : tokens;
-    return before > 0 ? st->compact.refused - 1 : 0;
+    return before > 0 && st->compact.refused >= GUESSED_LEAST ? st->compact.refused - 1 : 0;
 }
 
 /* What the server takes in, where it says so or shows it, so that the tiers act before the next refusal. */

@@ -158,6 +158,37 @@ goes_on_beside_the_turn_and_is_told_once(void **state)
 }
 
 static void
+a_compaction_tells_what_still_runs(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    call(&r, "t1", "Bash", "{\"command\":\"sleep 300\",\"run_in_background\":true}");
+    char *talk = xmalloc(9001);
+    memset(talk, 't', 9000);
+    talk[9000] = '\0';
+    scripted_reply(r.script);
+    scripted_text(r.script, talk);
+    scripted_end(r.script, STOP_END_TURN);
+    free(talk);
+    say_done(&r);
+    scripted_side_says(r.script, "## Task\nwait\n## State\nit runs\n## Next step\nwait on\n");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_result(&r);
+    rig_post(&r, OP_COMPACT, NULL);
+    rig_kind(&r, EV_COMPACT);
+    assert_false(rig_kind(&r, EV_COMPACT)->u.compact.failed);
+    rig_post(&r, OP_SUBMIT, "on");
+    rig_result(&r);
+    const char *first = scripted_request(r.script, 2)->messages[0];
+    assert_non_null(strstr(first, "Still running in the background: bash_1 (sleep 300)"));
+    rig_post(&r, OP_STOP_TOOL, "bash_1");
+    rig_until(&r, is_task, "\"running\":0");
+    finish(&r);
+}
+
+static void
 what_taskoutput_told_is_not_told_again(void **state)
 {
     (void)state;
@@ -433,6 +464,7 @@ main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_beside_the_turn_and_is_told_once),
         cmocka_unit_test(what_taskoutput_told_is_not_told_again),
+        cmocka_unit_test(a_compaction_tells_what_still_runs),
         cmocka_unit_test(the_person_sends_it_behind),
         cmocka_unit_test(nothing_to_send_behind),
         cmocka_unit_test(a_timeout_sends_behind_what_may_go_there),

@@ -1,0 +1,126 @@
+/* A line over a finished batch of calls: written beside the next request, dropped when it comes late. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "fakes/rig.h"
+#include "fakes/toys.h"
+#include "model/catalog.h"
+
+static void
+begin(struct rig *r)
+{
+    struct err err = {0};
+    rig_init(r);
+    char *path = fs_join(r->dir, "models.json");
+    assert_true(
+        fs_write_atomic(path,
+                        STR("{\"models\":[{\"id\":\"tiny\",\"provider\":\"scripted\",\"small\":"
+                            "true,\"context\":100000,\"max_output\":1000}]}"),
+                        0600, &err));
+    catalog_load(path, &err);
+    assert_string_equal(err.text, "");
+    free(path);
+}
+
+static void
+batch(struct rig *r, size_t n)
+{
+    static const char *const ids[] = {"t1", "t2", "t3"};
+    scripted_reply(r->script);
+    for (size_t i = 0; i < n; i++)
+        scripted_tool(r->script, ids[i], "Read", "{\"name\":\"a\"}");
+    scripted_end(r->script, STOP_TOOL_USE);
+}
+
+static void
+test_a_line_comes_over_the_batch(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    batch(&r, 3);
+    scripted_side_says(r.script, "**Read three files.**\nmore");
+    scripted_reply(r.script);
+    scripted_gate(r.script, 1);
+    scripted_text(r.script, "done");
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "read them");
+    const struct event *e = rig_kind(&r, EV_TOOL_SUMMARY); /* while the next request runs */
+    assert_string_equal(e->u.tool_summary.text, "Read three files");
+    assert_string_equal(e->u.tool_summary.calls, "[\"t1\",\"t2\",\"t3\"]");
+    scripted_open_gate(r.script, 1);
+    assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    const struct scripted_request *q = scripted_side_request(r.script, 0);
+    assert_string_equal(q->model, "tiny");
+    assert_non_null(strstr(q->messages[0], "3. Read "));
+    rig_end(&r);
+}
+
+static void
+test_a_late_line_is_dropped(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    batch(&r, 3);
+    scripted_side_reply(r.script);
+    scripted_gate(r.script, 2); /* never opened */
+    scripted_end(r.script, STOP_END_TURN);
+    scripted_reply(r.script);
+    scripted_text(r.script, "done");
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "read them");
+    assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    rig_stop(&r);
+    assert_int_equal(rig_count(&r, EV_TOOL_SUMMARY), 0);
+    rig_end(&r);
+}
+
+/* n calls with these settings, in print mode or not: nobody is asked. */
+static void
+expect_none(size_t n, const char *settings, bool print_mode)
+{
+    struct rig r;
+    begin(&r);
+    r.cfg.cli_settings = settings;
+    r.cfg.print_mode = print_mode;
+    batch(&r, n);
+    scripted_reply(r.script);
+    scripted_text(r.script, "done");
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "read them");
+    assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    assert_int_equal(scripted_side_requests(r.script), 0);
+    rig_end(&r);
+}
+
+static void
+test_few_calls_a_setting_and_print_mode_have_none(void **state)
+{
+    (void)state;
+    expect_none(2, NULL, false);
+    expect_none(3, "{\"toolSummary\":false}", false);
+    expect_none(3, NULL, true);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_line_comes_over_the_batch),
+        cmocka_unit_test(test_a_late_line_is_dropped),
+        cmocka_unit_test(test_few_calls_a_setting_and_print_mode_have_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
