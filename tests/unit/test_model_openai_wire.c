@@ -252,10 +252,10 @@ static const struct failure {
     int after_ms; /* -1: more than a minute */
     const char *word, *kind;
 } failure_rows[] = {
-    {"[{\"text\":\"half\"},{\"cut\":true}]", ERR_NET, true, 0, "middle of the answer", ""},
-    {"[{\"text\":\"half\"},{\"cut\":\"reset\"}]", ERR_NET, true, 0, "middle of the answer", ""},
+    {"[{\"text\":\"half\"},{\"cut\":true}]", ERR_NET, true, 0, "middle of the answer", "cut"},
+    {"[{\"text\":\"half\"},{\"cut\":\"reset\"}]", ERR_NET, true, 0, "middle of the answer", "cut"},
     {"[{\"tool_use\":{\"name\":\"Bash\",\"input\":{}}},{\"cut\":\"clean\"}]", ERR_NET, true, 0,
-     "middle of the answer", ""},
+     "middle of the answer", "cut"},
     {"[{\"text\":\"half\"},{\"error\":{\"type\":\"overloaded_error\",\"message\":"
      "\"busy now\"}}]",
      ERR_HTTP, true, 0, "overloaded_error: busy now (request req_4)", "overloaded_error"},
