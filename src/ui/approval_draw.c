@@ -461,11 +461,11 @@ approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct
                       .ascii = ascii,
                       .now_ms = now_ms};
     /* who types into the prompt while the focus moves here must not answer by that */
-    if (focus && (!a->focused || a->drawn != a->serial))
+    if ((focus && !a->focused) || a->drawn != a->serial)
         a->shown_since_ms = now_ms;
     a->focused = focus;
-    if (focus)
-        a->drawn = a->serial;
+    if (r.w > 0 && r.h > 0)
+        a->drawn = a->serial; /* also beside the prompt: who then goes there by a key saw it */
     if (r.w < 1 || r.h < 1)
         return;
     if (!s.ask) {

@@ -118,7 +118,7 @@ def always_shows_the_rule_before_it_is_saved():
     t.wait_for(PROMPT)
     t.say("run touch made.txt", "n no, w why: $")
     got = t.say("a", "goes back: $")
-    check("These rules would be saved in" in got and "allow Bash(" in got, got)
+    check("These rules would be saved in" in got and "allow Edit(/made.txt)" in got, got)
     t.say("x", "n no, w why: $")
     check(not os.path.exists(w.project + "/.yare/settings.local.json"), "saved before the yes")
     t.say("a", "goes back: $")
