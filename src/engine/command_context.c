@@ -89,7 +89,7 @@ add_row(struct buf *out, const char *name, int64_t tokens, int64_t whole)
 static void
 add_limit(struct engine *e, struct buf *out)
 {
-    int64_t limit = compact_limit(e), window = context_window(&e->core);
+    int64_t limit = compact_limit(&e->core), window = context_window(&e->core);
     const char *why;
     if (limit <= 0) {
         buf_adds(out, window > 0 ? "automatic compaction is off (autoCompactEnabled)"

@@ -36,21 +36,19 @@ compact_room(const struct core *c, int percent, int64_t cap)
 }
 
 static bool
-is_on(const struct engine *e)
+is_on(const struct core *c)
 {
-    const struct config *config = permit_config(e->core.permit);
-    return config_bool(config, "autoCompactEnabled", !e->core.trusted, true);
+    return config_bool(permit_config(c->permit), "autoCompactEnabled", !c->trusted, true);
 }
 
 int64_t
-compact_limit(const struct engine *e)
+compact_limit(const struct core *c)
 {
-    const struct core *c = &e->core;
     const struct config *config = permit_config(c->permit);
     int64_t window = context_window(c);
     int64_t tokens = config_int(config, "autoCompactWindow", !c->trusted, 0);
     int64_t percent = config_int(config, "compact.at", !c->trusted, AT_PERCENT);
-    if (!is_on(e))
+    if (!is_on(c))
         return 0;
     percent = percent < AT_LEAST ? AT_LEAST : percent > AT_MOST ? AT_MOST : percent;
     if (window <= 0)
@@ -77,7 +75,7 @@ bool
 compact_is_due(const struct engine *e)
 {
     const struct core *c = &e->core;
-    int64_t limit = compact_limit(e), used = context_used(c);
+    int64_t limit = compact_limit(c), used = context_used(c);
     if (limit <= 0 || compact_breaker_open(e, NULL) ||
         (c->state.compact.last_compact_turn && c->state.compact.last_compact_turn == c->state.turn))
         return false;
@@ -206,7 +204,7 @@ replace(struct engine *e, enum compact_why why, const struct summary *s, struct 
 {
     struct core *c = &e->core;
     struct prompt fresh;
-    int64_t window = context_window(c), goal = compact_limit(e);
+    int64_t window = context_window(c), goal = compact_limit(c);
     prompt_init(&fresh);
     prompt_build(&fresh, c);
     /* half of the limit leaves room to work in; what must stay may need more */

@@ -49,7 +49,7 @@ bool compact_is_due(const struct engine *e);
 
 /* Tokens from which it is due: autoCompactWindow (tokens) or compact.at (percent, 50..95, default 85) of the true window, never
  * below; 0: never (switched off by autoCompactEnabled, or the window is unknown). */
-int64_t compact_limit(const struct engine *e);
+int64_t compact_limit(const struct core *c);
 /* After so many failures in a row, or two runs in a row that freed less than a fifth, no automatic one until /compact or /clear. */
 #define COMPACT_FAILURES_MAX 3
 #define COMPACT_POOR_MAX 2

@@ -1,10 +1,8 @@
 #include "engine/context.h"
 
-#include <stddef.h>
-
 #include "engine/compact.h"
 #include "engine/context_kept.h"
-#include "engine/engine_private.h"
+#include "engine/core.h"
 
 #define BYTES_PER_TOKEN 4.0
 
@@ -74,9 +72,7 @@ context_window(const struct core *c)
 int64_t
 context_scale(const struct core *c)
 {
-    const struct engine *e = /* a core is always a part of one */
-        (const struct engine *)(const void *)((const char *)c - offsetof(struct engine, core));
-    int64_t window = context_window(c), limit = window > 0 ? compact_limit(e) : 0;
+    int64_t window = context_window(c), limit = window > 0 ? compact_limit(c) : 0;
     return limit > 0 ? (int64_t)((double)limit * 100 / CONTEXT_AUTO_AT) : window;
 }
 

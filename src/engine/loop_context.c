@@ -40,7 +40,7 @@ count_if_near(struct loop *l)
 {
     const struct core *c = l->core;
     int64_t used = context_used(c), tokens;
-    if (context_is_near(used, compact_limit(l->e)) ||
+    if (context_is_near(used, compact_limit(l->core)) ||
         context_is_near(used, context_window(c) - context_reserve(context_window(c)))) {
         core_mend(l->core, " before it was counted");
         (void)context_count(l->core, &tokens);
@@ -56,7 +56,7 @@ compact_if_due(struct loop *l)
     const char *why;
     if (!compact_is_due(l->e))
         return FLOW_NEXT;
-    if (compact_must_stay(c) >= compact_limit(l->e))
+    if (compact_must_stay(c) >= compact_limit(l->core))
         return end_too_long(
             l, EXIT_PROMPT_TOO_LONG,
             "instructions and pins alone are over the limit of automatic compaction");
@@ -67,7 +67,7 @@ compact_if_due(struct loop *l)
         core_notice(
             c, "the conversation is not compacted by itself any more: %s; /compact tries again",
             why);
-    if (r.done && context_used(c) >= compact_limit(l->e))
+    if (r.done && context_used(c) >= compact_limit(l->core))
         return end_too_long(l, EXIT_PROMPT_TOO_LONG,
                             "what must stay is over the limit even after compacting");
     return FLOW_NEXT;
@@ -88,7 +88,7 @@ step_context(struct loop *l, struct round *r)
     context_emit(c);
     if (!context_is_blocking(context_used(c), context_window(c)))
         return FLOW_NEXT;
-    bool off = compact_limit(l->e) <= 0 || compact_breaker_open(l->e, NULL);
+    bool off = compact_limit(l->core) <= 0 || compact_breaker_open(l->e, NULL);
     return end_too_long(l, off ? EXIT_BLOCKING_LIMIT : EXIT_PROMPT_TOO_LONG,
                         "the context is full; nothing was sent");
 }
