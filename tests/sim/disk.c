@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/sim.h"
+#include "sim/session.h"
 
 int __real_fdatasync(int fd);
 int __wrap_fdatasync(int fd);

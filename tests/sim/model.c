@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "sim/sim.h"
+#include "sim/session.h"
 #include "sim/world.h"
 
 uint64_t

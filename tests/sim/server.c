@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/json.h"
-#include "sim/sim.h"
+#include "sim/session.h"
 #include "sim/world.h"
 
 #define X(id, name, ...) name,
@@ -431,7 +431,7 @@ server_answer(struct server *s, const struct str *slices, size_t n_slices, const
         check_blocks(s, &v);
         if (!side) {
             note_cache(s, &v);
-            session_check_request(&v);
+            checks_request(&v);
         }
     }
     if (why)

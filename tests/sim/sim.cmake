@@ -1,8 +1,8 @@
 # The simulator (docs/simulator.md): the real engine in a world with a clock of its own. The system's waits and the HTTP client are
 # replaced at link time.
 add_executable(sim
-  sim/disk.c sim/main.c sim/model.c sim/profiles.c sim/runner.c sim/server.c sim/session.c sim/suites.c
-  sim/tools.c sim/view.c sim/wire.c sim/world.c fakes/legal.c)
+  sim/checks.c sim/disk.c sim/events.c sim/main.c sim/model.c sim/person.c sim/profiles.c sim/runner.c sim/server.c
+  sim/session.c sim/suites.c sim/tools.c sim/view.c sim/wire.c sim/world.c fakes/legal.c)
 target_include_directories(sim PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(sim PRIVATE yare_flags yare_engine)
 foreach(f poll pthread_create pthread_join pthread_cond_wait pthread_cond_timedwait pthread_cond_signal pthread_cond_broadcast

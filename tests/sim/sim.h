@@ -1,19 +1,15 @@
 #pragma once
 /*
- * One simulated session: a person, the real engine, a model behind a simulated server, in one world (sim/world.h). Everything here
- * belongs to whoever has the baton, so nothing is locked. One session a process at a time: `sim` is it.
+ * One simulated session: a person, the real engine, a model behind a simulated server, in one world (sim/world.h). What a suite wants
+ * of it, and what it came to. One session a process at a time: `sim` of sim/session.h is it.
  *
  *     struct sim_report r;
- *     session_run(&profile, seed, &r);     // r.ok, else r.why
+ *     session_run(&profile, seed, false, NULL, &r);     // r.ok, else r.why
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
-#include "base/buf.h"
-#include "base/message.h"
-#include "engine/engine.h"
 #include "engine/loop.h"
 
 /* X(id, name, how often of 1000 requests in the suite of faults) */
@@ -102,141 +98,12 @@ struct sim_report { /* goes through a pipe at once: keep it below 4 KiB */
     uint32_t facts_said, facts_kept, pins_said, pins_kept;
 };
 
-/* ---- a request as the server reads it ---- */
-
-struct sim_message {
-    size_t from, len; /* in view.body */
-    struct message *m;
-    int64_t tokens, result_tokens;
-    unsigned *tags; /* of the person's prompts that stand in it */
-    size_t n_tags;
-};
-struct view {
-    struct buf body;  /* without cache marks */
-    size_t raw_bytes; /* with them */
-    int marks;
-    bool has_tools, edits_context;
-    struct str system, tools;
-    char model[64];
-    int max_tokens;
-    struct sim_message *msgs;
-    size_t n, cap;
-    size_t same; /* messages equal to those of the request before */
-    int64_t tokens, head_tokens;
-};
-void view_release(struct view *v);
-/* Parses; `before` gives up what is the same. NULL: fine, else what is wrong with the request (static). */
-const char *view_read(struct view *v, const struct str *slices, size_t n, struct view *before);
-bool view_has_tag(const struct view *v, unsigned tag);
-int64_t count_tokens(struct str text);
-
-/* ---- server and wire ---- */
-
-enum plan_end { PLAN_DONE, PLAN_CUT, PLAN_STALL };
-struct plan {
-    bool no_connection;
-    int status;
-    char retry_after[64], request_id[32];
-    const char *content_type;
-    struct buf bytes;
-    enum plan_end end;
-};
-
-struct server {
-    struct view last; /* the main conversation's last request */
-    uint64_t head_hash;
-    int64_t window;
-    size_t max_bytes;
-    unsigned n_requests, storm, cuts; /* storm, cuts: how many more of the same come */
-    bool calm;                        /* no faults */
-    bool beta_known;
-    unsigned next_id, steps_left, answers;
-    unsigned force_at; /* the request that is forced to be too long; 0: none */
-    enum sim_force force;
-    bool forcing; /* the force was used, its turn is not over */
-    bool once_refused;
-    struct known_id {
-        char id[24];
-        uint64_t input;
-    } * ids;
-    size_t n_ids, cap_ids;
-    unsigned used_ids_from; /* ids before this one belong to another conversation */
-};
-
-void server_answer(struct server *s, const struct str *slices, size_t n_slices, const char *betas,
-                   struct plan *ret);
-void server_count(struct server *s, const struct str *slices, size_t n_slices, struct plan *ret);
-void model_answer(struct server *s, const struct view *v, enum sim_fault fault, struct buf *out);
-void model_side_answer(struct server *s, const struct view *v, enum sim_fault fault,
-                       struct buf *out);
-bool model_signature_holds(struct str thinking, struct str signature);
-uint64_t server_input_hash(struct str input);
-
-/* ---- the session ---- */
-
-enum said_state { SAID_SENT, SAID_KEPT, SAID_FREED, SAID_DROPPED };
-struct said {
-    unsigned tag;
-    enum said_state state;
-    bool steer;
-    bool compacted; /* a compaction came after it: it need not stand in requests */
-    bool cleared;   /* belongs to a conversation before /clear */
-};
-struct fact {
-    char text[120];
-    bool said, pinned; /* acknowledged */
-    unsigned tag;
-};
-#define FACTS_MAX 24
-
-struct sim {
-    const struct sim_profile *profile;
-    struct sim_report *report;
-    struct server server;
-    struct engine *e;
-    struct engine_config cfg;
-    struct engine_seams seams;
-    char dir[80], *root, *data, *config, session[40];
-    struct said *said;
-    size_t n_said, cap_said;
-    struct fact facts[FACTS_MAX];
-    size_t n_facts;
-    char **ran; /* ids of tool calls that ran */
-    size_t n_ran, cap_ran;
-    int open_blocks, open_tools, open_turns, open_compacts;
-    unsigned results_due, results;
-    char last_exit[40];
-    bool closed, dying, verbose, at_rest, no_pins;
-    struct {
-        uint64_t id;
-        int64_t due_ms;
-    } asks[64];
-    size_t n_asks;
-    FILE *bodies; /* where requests are written to look at them; NULL */
-    struct synced {
-        uint64_t inode;
-        size_t size; /* bytes that are known to be on disk */
-    } synced[8];
-    size_t n_synced;
-};
-extern struct sim *sim;
-
-void sim_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void sim_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void sim_mix(struct str bytes); /* into the outcome */
 /* log: what happens is told on stderr. bodies: a file for the requests, or NULL. */
 void session_run(const struct sim_profile *p, uint64_t seed, bool log, const char *bodies,
                  struct sim_report *ret);
-/* Before a main request is answered: is all in it that has to be? */
-void session_check_request(const struct view *v);
 /* One session of `rounds` rounds (requests with their tools); called after each prompt. */
 typedef void (*session_probe)(const struct sim_report *so_far);
 void session_long(const struct sim_profile *p, uint64_t seed, unsigned rounds, session_probe probe,
                   struct sim_report *ret);
-/* disk.c: how much of a file was synced; all of it stands as it is now */
-size_t disk_synced(const char *path);
-void disk_note(const char *path);
-/* tools.c */
-extern const struct engine_seams sim_seams;
 /* profiles.c */
-const struct sim_profile *profile_find(const char *name);
+const struct sim_profile *profile_find(const char *name); /* NULL: none */

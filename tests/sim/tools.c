@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "perm/chain.h"
-#include "sim/sim.h"
+#include "sim/session.h"
 #include "sim/world.h"
 #include "tools/tool.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "fakes/legal.h"
-#include "sim/sim.h"
+#include "sim/session.h"
 
 /* ---- tokens ---- */
 

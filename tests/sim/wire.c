@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/http.h"
-#include "sim/sim.h"
+#include "sim/session.h"
 #include "sim/world.h"
 
 #define IDLE_MS 600000
