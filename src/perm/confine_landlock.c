@@ -154,8 +154,8 @@ grant_reading(int ruleset, const struct confine *c, const char *dir, int depth)
 static bool
 grant_all(int ruleset, const struct confine *c, int abi, const char **ret_step)
 {
-    static const char *const devices[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
-                                          "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts"};
+    static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                          "/dev/random", "/dev/urandom", "/dev/tty"};
     const uint64_t on_devices = write_rights(abi) & (LL_WRITE_FILE | LL_TRUNCATE | LL_IOCTL_DEV);
     *ret_step = "what may be written";
     for (size_t i = 0; i < c->n_write; i++)
@@ -170,6 +170,18 @@ grant_all(int ruleset, const struct confine *c, int abi, const char **ret_step)
         if (!grant(ruleset, c->shown[i], LL_READ_FILE))
             return false;
     return grant_reading(ruleset, c, "/", 0);
+}
+
+/* Nothing of /dev but what is granted by name: there are the terminals of this account, in which a command could read what a person types
+ * and write what they read, the memory that programs share, and for the superuser the disks themselves. */
+static const char **
+hidden_with_devices(const struct confine *c)
+{
+    const char **v = xcalloc(c->n_hidden + 1, sizeof *v);
+    for (size_t i = 0; i < c->n_hidden; i++)
+        v[i] = c->hidden[i];
+    v[c->n_hidden] = "/dev";
+    return v;
 }
 
 static int
@@ -198,7 +210,12 @@ confine_landlock(const struct confine *c, const char **ret_step)
     int ruleset = make_ruleset(attr, abi);
     if (ruleset < 0)
         return false;
-    bool ok = grant_all(ruleset, c, abi, ret_step);
+    struct confine own = *c;
+    const char **hidden = hidden_with_devices(c);
+    own.hidden = hidden;
+    own.n_hidden++;
+    bool ok = grant_all(ruleset, &own, abi, ret_step);
+    free(hidden);
     if (ok && syscall(SYS_landlock_restrict_self, ruleset, 0) < 0) {
         *ret_step = "Landlock";
         ok = false;

@@ -1,6 +1,6 @@
 /*
  * The system calls that a confined command has no use for, or that reach past the file system's walls. One filter, written out: a
- * list of refused numbers, and four calls judged by an argument. Another architecture's calls kill.
+ * list of refused numbers, and a few calls judged by an argument. Another architecture's calls kill.
  */
 #include <asm/unistd.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@
 /* Newer than the headers of some systems; the same on all architectures. */
 enum { NR_CLONE3 = 435, NR_OPEN_TREE_ATTR = 467, NR_URING_FIRST = 425, NR_URING_LAST = 427 };
 enum { NR_NEW_MOUNT_FIRST = 428 /* open_tree */, NR_NEW_MOUNT_LAST = 433 /* fspick */ };
-enum { NR_PIDFD_GETFD = 438, NR_MOUNT_SETATTR = 442, NR_QUOTACTL_FD = 443 };
+enum { NR_PIDFD_GETFD = 438, NR_MOUNT_SETATTR = 442, NR_QUOTACTL_FD = 443, NR_FCHMODAT2 = 452 };
 
 static const unsigned refused[] = {
     __NR_ptrace,        __NR_process_vm_readv, __NR_process_vm_writev, __NR_kcmp,
@@ -152,6 +153,31 @@ judge_ioctl(struct filter *f)
     part_end(f, at);
 }
 
+/*
+ * A file that gives its owner's rights to whoever starts it outlives the command: in a project, anybody else on the machine could become
+ * this account by it. What a file is created with need not be judged: the first write to it, without rights of its own, takes the bit away.
+ */
+static void
+judge_modes(struct filter *f)
+{
+    static const unsigned calls[][2] = {
+#ifdef __NR_chmod
+        {__NR_chmod, 1},
+#endif
+        {__NR_fchmod, 1},
+        {__NR_fchmodat, 2},
+        {NR_FCHMODAT2, 2},
+    };
+    /* The group's bit is common on folders, and the superuser's group is one that nobody shares. */
+    const uint32_t bits = S_ISUID | (geteuid() == 0 ? S_ISGID : 0);
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        unsigned short at = part_begin(f, calls[i][0]);
+        load(f, ARG_AT(calls[i][1]));
+        if_any_bit(f, bits, REFUSE);
+        part_end(f, at);
+    }
+}
+
 static void
 judge_sockets(struct filter *f, struct confine_sockets allowed)
 {
@@ -183,6 +209,7 @@ build(struct filter *f, struct confine_sockets allowed)
 #endif
     judge_namespaces(f);
     judge_ioctl(f);
+    judge_modes(f);
     judge_sockets(f, allowed);
     for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         if_equal(f, refused[i], REFUSE);

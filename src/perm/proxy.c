@@ -255,6 +255,8 @@ proxy_new(const struct proxy_options *o, struct err *err)
         p->options.free_addresses = freeaddrinfo;
     if (!o->idle_ms)
         p->options.idle_ms = PROXY_IDLE_MS;
+    if (!o->ask_ms)
+        p->options.ask_ms = PROXY_ASK_MS;
     p->unix_fd = -1;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->told_all, NULL);

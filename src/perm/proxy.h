@@ -34,6 +34,7 @@ struct proxy_options {
                    struct addrinfo **ret);
     void (*free_addresses)(struct addrinfo *a);
     int idle_ms; /* silence that ends a connection; 0: 5 minutes */
+    int ask_ms;  /* to say all of what is wanted; 0: half a minute */
 };
 
 struct proxy *proxy_new(const struct proxy_options *o, struct err *err);

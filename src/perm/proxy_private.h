@@ -43,7 +43,8 @@ struct proxy_talk {
     struct buf in;      /* read from the client and not used yet */
     struct url_host host;
     int port;
-    struct buf out; /* goes to the server before the rest of `in`: the rewritten request */
+    int64_t ask_until_ms; /* what is wanted must be said by then */
+    struct buf out;       /* goes to the server before the rest of `in`: the rewritten request */
 };
 
 /* proxy_talk.c: what is wanted. False: the client was answered, or is gone. */

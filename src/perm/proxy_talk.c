@@ -10,13 +10,12 @@
 #include "base/clock.h"
 #include "perm/proxy_private.h"
 
-/* More of what the client says, until `want` bytes are there. */
+/* More of what the client says, until `want` bytes are there. All that it says has one time, however it comes. */
 static bool
 read_until(struct proxy_talk *t, size_t want)
 {
-    int64_t until = clock_mono_ms() + PROXY_ASK_MS;
     while (t->in.len < want) {
-        int64_t left = until - clock_mono_ms();
+        int64_t left = t->ask_until_ms - clock_mono_ms();
         char *at = buf_reserve(&t->in, 4096);
         if (!at || left <= 0 || !proxy_wait(t->p, t->client, POLLIN, (int)left))
             return false;
@@ -73,6 +72,21 @@ header_clean(struct str h)
     return true;
 }
 
+/* "NAME: VALUE". A blank before the colon makes two readers see different names. */
+static bool
+line_clean(struct str line)
+{
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    size_t n = 0;
+    while (n < line.len && line.ptr[n] != ':') {
+        char c = line.ptr[n++];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && !memchr(marks, c, sizeof marks - 1))
+            return false;
+    }
+    return n > 0 && n < line.len;
+}
+
 static bool
 next_line(struct str *rest, struct str *ret)
 {
@@ -81,6 +95,16 @@ next_line(struct str *rest, struct str *ret)
         return false;
     *ret = str_sub(*rest, 0, end);
     *rest = str_sub(*rest, end + 2, rest->len);
+    return true;
+}
+
+static bool
+lines_clean(struct str headers)
+{
+    struct str line;
+    while (next_line(&headers, &line))
+        if (!line_clean(line))
+            return false;
     return true;
 }
 
@@ -155,7 +179,7 @@ read_http(struct proxy_talk *t)
         else if (!read_until(t, t->in.len + 1))
             return false;
     struct str rest = str_sub(buf_str(&t->in), 0, end);
-    if (!header_clean(rest) || !next_line(&rest, &line))
+    if (!header_clean(rest) || !next_line(&rest, &line) || !lines_clean(rest))
         return answer(t, "400 Bad Request", "the header holds what is none");
     bool tunnel = str_starts(line, "CONNECT ");
     bool ok = str_split(&line, ' ', &method) && str_split(&line, ' ', &target) &&
@@ -260,6 +284,7 @@ read_socks(struct proxy_talk *t)
 bool
 proxy_talk_read(struct proxy_talk *t)
 {
+    t->ask_until_ms = clock_mono_ms() + t->p->options.ask_ms;
     if (!read_until(t, 1))
         return false;
     return t->in.data[0] == 5 ? read_socks(t) : read_http(t);

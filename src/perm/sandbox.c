@@ -12,6 +12,7 @@
 
 #include "base/fs.h"
 #include "perm/confine.h"
+#include "perm/protected.h"
 #include "perm/sandbox_parts.h"
 
 enum { PLAN_MAX = 4 << 20 };
@@ -39,6 +40,15 @@ add_all(struct mounts *m, enum mount_kind kind, const struct sandbox_paths *l)
             mounts_add(m, kind, l->v[i]);
 }
 
+/* What git reads must be readable: settings without any, and a commondir that names the folder it is in. NULL: nobody needs to. */
+static const char *
+content_of(const char *name)
+{
+    if (strcmp(name, "commondir") == 0)
+        return ".\n";
+    return protected_by_name(name) || strcmp(name, "config") == 0 ? NULL : "\n";
+}
+
 /* A guarded name that is there is read-only; one that is not becomes something empty. */
 static bool
 guard_one(struct sandbox_command *c, struct mounts *m, const struct sandbox_plan *p,
@@ -47,8 +57,7 @@ guard_one(struct sandbox_command *c, struct mounts *m, const struct sandbox_plan
     size_t len = strlen(marked);
     bool folder = len && marked[len - 1] == '/';
     char *path = str_dup(str_make(marked, folder ? len - 1 : len));
-    /* git dies of an empty one; this one names the folder that it is in. */
-    const char *content = strcmp(fs_basename(path), "commondir") == 0 ? ".\n" : NULL;
+    const char *content = folder ? NULL : content_of(fs_basename(path));
     enum mark how = MARK_REAL;
     struct stat st;
     bool ok = marks_acquire(p->marks, path, folder, content, &how, err);
@@ -87,10 +96,17 @@ guard_new_git(struct sandbox_command *c, struct mounts *m, const struct sandbox_
         !paths_has(&c->placed, git)) {
         struct sandbox_paths w = {0}, r = {0}, missing = {0};
         paths_add(&w, p->root);
+        struct sandbox_paths fixed = {0};
         sandbox_git(&(struct sandbox_guards){&w, &r, &missing}, p->root);
+        const struct sandbox_paths *kept[] = {&r, &missing, &w};
+        for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+            for (size_t k = 0; k < kept[i]->n; k++)
+                paths_above(&w, kept[i]->v[k], &fixed);
         add_all(m, MOUNT_WRITE, &w);
+        add_all(m, MOUNT_FIXED, &fixed);
         add_all(m, MOUNT_READ_ONLY, &r);
         ok = guard_all(c, m, p, &missing, err);
+        paths_release(&fixed);
         paths_release(&w);
         paths_release(&r);
         paths_release(&missing);
@@ -129,6 +145,7 @@ collect(struct sandbox_command *c, struct mounts *m, const struct sandbox_plan *
         mounts_add(m, MOUNT_TMP, "/tmp");
     mounts_add(m, MOUNT_WRITE, p->tmp);
     add_all(m, MOUNT_WRITE, &p->writable);
+    add_all(m, MOUNT_FIXED, &p->fixed);
     add_all(m, MOUNT_READ_ONLY, &p->read_only);
     add_all(m, MOUNT_HIDE, &p->unreadable);
     add_all(m, MOUNT_SHOW, &p->readable);

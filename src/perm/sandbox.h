@@ -56,8 +56,8 @@ struct sandbox_caps { /* 0: no cap */
     int64_t
         memory_bytes; /* of the whole tree; sandbox.limits.memoryMB, default 75 % of the machine's */
     int64_t file_bytes; /* one file (RLIMIT_FSIZE); sandbox.limits.fileMB, default 4096 */
-    int processes;      /* of the whole tree; sandbox.limits.processes, default 2048; threads count too */
-    int cpu_seconds;    /* one process (RLIMIT_CPU); sandbox.limits.cpuSeconds, default none */
+    int processes; /* of the whole tree; sandbox.limits.processes, default 2048; threads count too */
+    int cpu_seconds; /* one process (RLIMIT_CPU); sandbox.limits.cpuSeconds, default none */
 };
 
 struct sandbox_paths {
@@ -77,6 +77,8 @@ struct sandbox_plan {
     struct sandbox_paths read_only; /* below the writable ones: protected paths and denyWrite */
     struct sandbox_paths
         missing; /* protected names that are not there: kept from being made ('/' at the end: a folder) */
+    struct sandbox_paths
+        fixed; /* writable folders on the way to read_only, missing and other writable ones: they keep their names */
     struct sandbox_paths unreadable; /* secrets, denyRead and Read deny rules; files or folders */
     struct sandbox_paths readable;   /* holes in unreadable: allowRead, the session's kept output */
     struct sandbox_paths

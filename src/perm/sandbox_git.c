@@ -62,6 +62,36 @@ keep(const struct sandbox_guards *g, const char *dir, const char *name)
     free(path);
 }
 
+/* What is not there is kept from being made, from the first folder on that is missing. A way through a link is left: what git follows
+ * there, it finds elsewhere. */
+static void
+guard_way(const struct sandbox_guards *g, const char *path, bool folder)
+{
+    char *at = xstrdup(path), *up = fs_dirname(path);
+    while (!fs_exists(up) && paths_hold(g->writable, up)) {
+        free(at);
+        at = up;
+        up = fs_dirname(at);
+        folder = true;
+    }
+    if (paths_hold(g->writable, up) && fs_is_dir(up))
+        guard(g, "/", at + 1, folder);
+    free(up);
+    free(at);
+}
+
+/* A file or folder that git's settings name, where commands may write it. */
+static void
+keep_named(const struct sandbox_guards *g, const char *path, bool folder)
+{
+    if (!paths_hold(g->writable, path) || paths_has(g->writable, path))
+        return;
+    if (fs_exists(path))
+        keep(g, "/", path + 1);
+    else
+        guard_way(g, path, folder);
+}
+
 struct key_of {
     const char *wanted;
     char *value;
@@ -86,20 +116,69 @@ config_key(const char *git_dir, const char *key)
     return k.value;
 }
 
+enum { INCLUDES_MAX = 32 };
+struct includes {
+    const char *dir; /* of the settings that are read */
+    struct sandbox_paths found;
+};
+
+/* "include.path", and under a condition that need not hold now. */
+static void
+note_include(void *user, const char *key, const char *value)
+{
+    struct includes *in = user;
+    struct str k = str_from(key);
+    bool names =
+        strcmp(key, "include.path") == 0 || (str_starts(k, "includeif.") && str_ends(k, ".path"));
+    if (!names || !*value || in->found.n >= INCLUDES_MAX)
+        return;
+    if (value[0] == '~' && value[1] == '/')
+        paths_take(&in->found, fs_normalize(fs_home(), value + 2));
+    else
+        paths_take(&in->found, fs_normalize(in->dir, value));
+}
+
+/* Settings in the work tree that those of the repository take in, and what these take in. */
+static void
+keep_includes(const struct sandbox_guards *g, const char *config)
+{
+    struct includes in = {0};
+    paths_add(&in.found, config);
+    for (size_t i = 0; i < in.found.n; i++) {
+        char *file = xstrdup(in.found.v[i]), *dir = fs_dirname(file);
+        in.dir = dir;
+        git_config_read(file, note_include, &in);
+        if (i)
+            keep_named(g, file, false);
+        free(dir);
+        free(file);
+    }
+    paths_release(&in.found);
+}
+
 /* Hooks that stand in the work tree. */
 static void
 keep_hooks_path(const struct sandbox_guards *g, const char *common, const char *top)
 {
     char *hooks = git_config_get(common, "core.hookspath");
     if (hooks && *hooks) {
-        char *path = fs_normalize(top, hooks);
-        if (paths_hold(g->writable, path) && strcmp(path, top) != 0) {
-            keep(g, "/", path);
-            guard(g, "/", path, true);
-        }
+        char *path = hooks[0] == '~' && hooks[1] == '/' ? fs_normalize(fs_home(), hooks + 2)
+                                                        : fs_normalize(top, hooks);
+        keep_named(g, path, true);
         free(path);
     }
     free(hooks);
+}
+
+/* Each work tree's own settings count where the repository says so. */
+static void
+keep_worktree_config(const struct sandbox_guards *g, const char *common, const char *dir)
+{
+    char *on = config_key(common, "extensions.worktreeconfig");
+    if (on && strcmp(on, "false") != 0)
+        guard(g, dir, "config.worktree", false);
+    free(on);
+    keep(g, dir, "config.worktree");
 }
 
 /* A repository's folder. commondir in a main one would send git to another one's settings. */
@@ -107,8 +186,11 @@ static void
 git_folder(const struct sandbox_guards *g, const char *dir)
 {
     paths_add(g->writable, dir);
+    char *config = fs_join(dir, "config");
     keep(g, dir, "config");
-    keep(g, dir, "config.worktree");
+    keep_worktree_config(g, dir, dir);
+    keep_includes(g, config);
+    free(config);
     keep(g, dir, "hooks");
     guard(g, dir, "config", false);
     guard(g, dir, "hooks", true);
@@ -178,7 +260,7 @@ linked(const struct sandbox_guards *g, const char *top, const char *dot_git)
                 paths_add(g->writable, git_dir);
                 keep(g, git_dir, "commondir");
                 keep(g, git_dir, "gitdir");
-                keep(g, git_dir, "config.worktree");
+                keep_worktree_config(g, common, git_dir);
             }
         }
     }

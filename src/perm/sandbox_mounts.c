@@ -71,6 +71,8 @@ has_effect(const struct mounts *m, size_t i, size_t settled)
     bool gone =
         under == MOUNT_HIDE || under == MOUNT_EMPTY || under == MOUNT_DEV || under == MOUNT_PROC;
     switch (m->v[i].kind) {
+    case MOUNT_FIXED:
+        return under == MOUNT_WRITE;
     case MOUNT_SHOW:
         return gone || under == MOUNT_TMP;
     case MOUNT_READ_ONLY:
@@ -93,6 +95,8 @@ mounts_settle(struct mounts *m)
         if (last && has_effect(m, i, to)) {
             struct mount keep = m->v[i];
             m->v[i].path = NULL;
+            if (keep.kind == MOUNT_FIXED)
+                keep.kind = MOUNT_WRITE;
             m->v[to++] = keep;
         } else {
             free(m->v[i].path);
@@ -130,6 +134,7 @@ write_one(const struct mounts *m, size_t i, const char *tmp, struct buf *out)
     const char *path = m->v[i].path;
     struct stat st;
     switch (m->v[i].kind) {
+    case MOUNT_FIXED:
     case MOUNT_WRITE:
         args(out, "--bind", path, path);
         break;

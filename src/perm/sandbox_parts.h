@@ -16,6 +16,9 @@ char *paths_real(const char *path);
 /* Adds the real folders (no links) in `dir`, until the list has `max`. */
 void sandbox_subfolders(const char *dir, struct sandbox_paths *l, size_t max);
 
+/* The folders between `path` and the nearest of `tops` that is above it: whoever renames one of them can put another thing at `path`. */
+void paths_above(const struct sandbox_paths *tops, const char *path, struct sandbox_paths *ret);
+
 /* ---- git (sandbox_git.c) ---- */
 struct sandbox_guards {
     struct sandbox_paths *writable, *read_only;
@@ -61,7 +64,8 @@ void marks_release(struct sandbox_marks *m, const char *path);
 /* ---- mounts (sandbox_mounts.c) ---- */
 /* In the order of strength: of two for one path the later counts. */
 enum mount_kind {
-    MOUNT_SHOW, /* a hole in what is hidden, read-only */
+    MOUNT_SHOW,  /* a hole in what is hidden, read-only */
+    MOUNT_FIXED, /* a writable folder below a writable one that cannot be renamed: after mounts_settle it is MOUNT_WRITE */
     MOUNT_WRITE,
     MOUNT_READ_ONLY, /* below something writable */
     MOUNT_TMP,       /* the plan's temporary folder */

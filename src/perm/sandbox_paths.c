@@ -50,6 +50,18 @@ paths_release(struct sandbox_paths *l)
     *l = (struct sandbox_paths){0};
 }
 
+void
+paths_above(const struct sandbox_paths *tops, const char *path, struct sandbox_paths *ret)
+{
+    char *at = fs_dirname(path);
+    while (paths_hold(tops, at) && !paths_has(tops, at)) {
+        char *up = fs_dirname(at);
+        paths_take(ret, at);
+        at = up;
+    }
+    free(at);
+}
+
 char *
 paths_real(const char *path)
 {

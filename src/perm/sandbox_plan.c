@@ -14,7 +14,7 @@
 #include "perm/sandbox_parts.h"
 #include "perm/sandbox_tmp.h"
 
-enum { ITEMS_MAX = 256, ENTRIES_MAX = 200000, KEY_FILES_MAX = 50 };
+enum { ITEMS_MAX = 256, ENTRIES_MAX = 200000, KEY_FILES_MAX = 50, FIXED_MAX = 400 };
 #define MB ((int64_t)1 << 20)
 
 static char *
@@ -177,6 +177,20 @@ add_protected(struct sandbox_plan *p, const struct sandbox_place *at,
     free(claude);
 }
 
+/* A mount goes along when a folder above it is renamed, and leaves its place to another; a mount itself cannot be renamed. */
+static void
+fix_folders(struct sandbox_plan *p)
+{
+    const struct sandbox_paths *kept[] = {&p->read_only, &p->missing, &p->writable};
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+        for (size_t k = 0; k < kept[i]->n; k++)
+            if (p->fixed.n < FIXED_MAX)
+                paths_above(&p->writable, kept[i]->v[k], &p->fixed);
+    if (p->fixed.n >= FIXED_MAX)
+        paths_take(&p->unproven, xstrdup("protected files lie in so many folders that not all of "
+                                         "them can be kept from being renamed"));
+}
+
 static int64_t
 number(const struct config *cfg, const char *key, bool only_trusted, int64_t fallback, int64_t max)
 {
@@ -238,6 +252,7 @@ sandbox_plan_new(enum sandbox_kind kind, const struct sandbox_place *at, const s
     setting_paths(&p->unreadable, at, cfg, "sandbox.filesystem.denyRead", false);
     add_secrets(p, at);
     add_protected(p, at, rules);
+    fix_folders(p);
     add_holes(p, at, cfg);
     set_caps(p, cfg, !at->trusted);
     set_network(p, at, cfg);
@@ -252,7 +267,7 @@ sandbox_plan_free(struct sandbox_plan *p)
 {
     if (!p)
         return;
-    struct sandbox_paths *lists[] = {&p->writable,   &p->read_only, &p->missing,
+    struct sandbox_paths *lists[] = {&p->writable,   &p->read_only, &p->missing, &p->fixed,
                                      &p->unreadable, &p->readable,  &p->unproven};
     if (p->own_tmp)
         sandbox_tmp_remove(p->tmp);

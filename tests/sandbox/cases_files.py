@@ -129,6 +129,24 @@ def case_devices(b):
         want(r.code != 0, f"{path} can be opened", r)
 
 
+def case_read_devices(b):
+    """The disks hold what the file system hides, and shared memory is other programs'."""
+    r = b.py("import glob, os\nfor n in glob.glob('/dev/*') + glob.glob('/dev/*/*'):\n"
+             "    if os.path.islink(n) or n.startswith('/dev/fd/') or os.path.basename(n) in ('null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx'): continue\n"
+             "    if not os.path.isdir(n):\n"
+             "        try: print(n, os.open(n, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY))\n        except OSError: pass")
+    want(r.out == "", "devices that can be read", r)
+    name = f"/dev/shm/yare-{os.path.basename(b.base)}"
+    with open(name, "w", encoding="utf-8") as f:
+        f.write("KEY-OF-SHM")
+    os.chmod(name, 0o644)
+    try:
+        want("KEY-OF" not in b.sh(f"cat {name}").out, "shared memory was read")
+    finally:
+        os.unlink(name)
+    want(b.sh("head -c 4 /dev/urandom | wc -c; : > /dev/null; head -c 2 /dev/zero | wc -c").out.split() == ["4", "2"], "ordinary devices")
+
+
 def case_make_device(b):
     r = b.sh("mknod d b 254 0 && head -c 1 d")
     want(r.code != 0, "a block device was made and read", r)

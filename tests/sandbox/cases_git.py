@@ -176,6 +176,76 @@ def case_hooks_path(b):
 
 
 @only("bwrap")
+def case_folders_above_are_not_renamed(b):
+    """A mount goes along when a folder above it is renamed, and its place is free for another."""
+    b.write("project/dev/git/hooks/pre-commit", "#!/bin/sh\n")
+    b.write("project/a/b/kept", "kept")
+    b.write("project/c/d/ruled", "kept")
+    repository(b, ("config", "core.hooksPath", "dev/git/hooks"))
+    b.outside_run("git", "init", "-q", f"{b.base}/lib")
+    b.outside_run("git", "-C", f"{b.base}/lib", "commit", "-q", "--allow-empty", "-m", "one")
+    b.outside_run("git", "-c", "protocol.file.allow=always", "submodule", "add", "-q", f"{b.base}/lib", "libs/mod")
+    b.give()
+    options = [*b.settings(filesystem={"denyWrite": ["a/b/kept"]}), "--deny", "Edit(./c/d/ruled)"]
+    r = b.sh("echo x > a/b/other && mv a/b/other a/ && mv a/other . && cat other && cd libs/mod && git commit -q --allow-empty -m two && git status", options)
+    want(r.code == 0 and r.out.startswith("x\n"), "ordinary work beside them", r)
+    for path in ("dev/git/hooks/pre-commit", "a/b/kept", "c/d/ruled", ".git/modules/libs/mod/config"):
+        before, parts = b.read(f"project/{path}"), path.split("/")
+        for n in range(1, len(parts)):
+            above = "/".join(parts[:n])
+            for how in (f"mv {above} moved-{n}", f"rm -rf {above}"):
+                b.sh(f"{how}; mkdir -p {os.path.dirname(path)}; echo evil > {path}", options)
+                want(b.there(f"project/{path}") and b.read(f"project/{path}") == before, f"{path} was replaced by '{how}'")
+
+
+@only("bwrap")
+def case_missing_hooks_in_missing_folders(b):
+    repository(b, ("config", "core.hooksPath", "dev/git/hooks"), ("config", "include.path", "../etc/git/more"))
+    b.sh("mkdir -p dev/git/hooks; echo evil > dev/git/hooks/pre-commit; mkdir -p etc/git; echo evil > etc/git/more")
+    want(not b.there("project/dev/git/hooks/pre-commit") and not b.there("project/etc/git/more"), "made")
+    want(b.sh("git status --short").code == 0, "git does not work any more")
+    clean(b)
+
+
+@only("bwrap")
+def case_folders_above_a_work_tree(b):
+    repository(b, ("worktree", "add", "-q", "../tree"))
+    at = f"{b.project}/.git/worktrees"
+    b.sh(f"mv {at} {at}-moved; mkdir -p {at}/tree; cp {at}-moved/tree/* {at}/tree/; echo ../evil > {at}/tree/commondir", root=f"{b.base}/tree")
+    want(b.read("project/.git/worktrees/tree/commondir") == "../..\n", "the work tree was sent to another repository")
+
+
+@only("bwrap")
+def case_included_settings(b):
+    """Settings that git's own take in from the work tree are git's settings."""
+    b.write("project/tools/gitconfig", "[include]\n\tpath = more\n")
+    b.write("project/tools/more", "[color]\n\tui = false\n")
+    b.write("project/tools/cond", "[color]\n\tui = false\n")
+    b.write("project/tools/other", "")
+    repository(b, ("config", "include.path", "../tools/gitconfig"), ("config", "includeIf.gitdir:/.path", "../tools/cond"),
+               ("config", "--add", "include.path", "../tools/later"))
+    for name in ("gitconfig", "more", "cond", "later"):
+        r = b.sh(f"printf '[core]\\n\\tfsmonitor = ./evil\\n' > tools/{name}")
+        want(r.code != 0, f"tools/{name} was written", r)
+        b.sh(f"echo x > n; mv -f n tools/{name}; rm -f tools/{name}")
+        want(not b.there(f"project/tools/{name}") if name == "later" else "color" in b.read(f"project/tools/{name}") or name == "gitconfig",
+             f"tools/{name} was replaced")
+    want(b.sh("mv tools t; mkdir tools").code != 0, "the folder was renamed")
+    want(b.sh("echo x > tools/other && git status --short").code == 0, "the rest is closed too")
+
+
+@only("bwrap")
+def case_settings_of_a_work_tree(b):
+    """config.worktree counts where the repository says so, also when it is not there yet."""
+    repository(b, ("config", "extensions.worktreeConfig", "true"), ("worktree", "add", "-q", "../tree"))
+    for root, name in ((b.project, f"{b.project}/.git/config.worktree"), (f"{b.base}/tree", f"{b.project}/.git/worktrees/tree/config.worktree")):
+        r = b.sh(f"printf '[core]\\n\\tfsmonitor = ./evil\\n' > {name}", root=root)
+        want(r.code != 0, f"{name} was written", r)
+        want(b.sh("git status --short", root=root).code == 0, "git does not work any more")
+        want(not os.path.exists(name), "a placeholder was left")
+
+
+@only("bwrap")
 def case_protected_link(b):
     """No mount stands on a link: the plan says that it does not keep this one, so nothing runs unasked on its strength."""
     repository(b)

@@ -124,12 +124,51 @@ def case_setuid(b):
         refused(b.sh("sudo -n true"), "rights")
 
 
+def case_set_id(b):
+    """A program in the project that gives this account's rights to whoever starts it would outlive the command."""
+    calls = [f"os.chmod('{b.project}/file', 0o4755)", "os.fchmod(os.open('file', os.O_RDONLY), 0o4755)",
+             "os.chmod('file', 0o4755, dir_fd=os.open('.', os.O_RDONLY))",
+             "[ctypes.CDLL(None).syscall(n, -100, b'file', 0o4755, 0) for n in (452, 268 if os.uname().machine == 'x86_64' else 53)]",
+             "os.close(os.open('made', os.O_CREAT | os.O_WRONLY, 0o4755)); f = open('made', 'w'); f.write('x')"]
+    for call in calls:
+        b.py(f"import ctypes, os\n{call}")
+        for name in ("file", "made"):
+            want(not b.there(f"project/{name}") or not os.stat(f"{b.project}/{name}").st_mode & 0o4000, f"{call}: set-user-ID")
+    if os.geteuid() == 0 and b.uid is None:
+        b.sh("chmod 2755 file")
+        want(not os.stat(f"{b.project}/file").st_mode & 0o2000, "set-group-ID of the superuser's group")
+    want(b.sh("chmod 0755 file && mkdir d && chmod 1777 d && chmod -R u+w d").code == 0, "ordinary modes")
+    refused(b.sh("chmod u+s file"), "set-user-ID")
+
+
 def case_terminal_input(b):
-    """TIOCSTI would type on a terminal; here one of the command's own."""
-    r = b.py("import fcntl, os, pty, termios\nm, s = pty.openpty()\n"
-             "try: fcntl.ioctl(s, termios.TIOCSTI, b'x')\nexcept OSError as e: print(e.errno)")
-    want(r.out.strip() in ("1", "5"), "TIOCSTI", r)
-    want(r.out.strip() == "1" or b.kind == "landlock", "TIOCSTI is not the filter's", r)
+    """TIOCSTI would type on a terminal. The filter refuses it before anything looks at the descriptor."""
+    r = b.py("import fcntl, os, termios\ntry: fcntl.ioctl(os.pipe()[0], termios.TIOCSTI, b'x')\nexcept OSError as e: print(e.errno)")
+    want(r.out.strip() == "1", "TIOCSTI", r)
+
+
+def case_other_terminals(b):
+    """Those of this account: what a person types there is not to be read, what they read not to be written."""
+    ours, theirs = os.openpty()
+    try:
+        name = os.ttyname(theirs)
+        if b.uid is not None:
+            os.chown(name, b.uid, b.uid)
+        for mode in ("O_RDONLY | os.O_NONBLOCK", "O_WRONLY", "O_RDWR | os.O_NOCTTY"):
+            r = b.py(f"import os\nf = os.open('{name}', os.{mode})\nprint('opened')\nos.write(f, b'\\033]0;x\\007')")
+            want("opened" not in r.out, f"a terminal was opened, {mode}", r)
+        r = b.py("import glob, os\nfor n in glob.glob('/dev/pts/[0-9]*') + glob.glob('/dev/tty?*') + glob.glob('/dev/vcs*'):\n"
+                 "    try: print(n, os.open(n, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY))\n    except OSError: pass")
+        want(r.out == "", "terminals that can be read", r)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def case_own_terminals(b):
+    """Tests of a project that make a terminal of their own work, where it can be told from the others."""
+    r = b.py("import os; m, s = os.openpty(); os.write(m, b'a\\n'); print(os.read(s, 9))")
+    want((r.code == 0) == (b.kind == "bwrap"), "a terminal of its own", r)
 
 
 def case_own_session(b):

@@ -362,6 +362,12 @@ test_malformed(void **state)
         "GET /only/a/path HTTP/1.1\r\nHost: good.example\r\n\r\n",
         "GET http://good.example/ HTTP/1.1\r\nX: 1\r\n folded\r\n\r\n",
         "GET http://good.example/ HTTP/1.1\r\nX: a\nHost: b\r\n\r\n",
+        "GET http://good.example/ HTTP/1.1\r\nHost : evil.example\r\n\r\n",
+        "GET http://good.example/ HTTP/1.1\r\nHost\t: evil.example\r\n\r\n",
+        "GET http://good.example/ HTTP/1.1\r\n Host: evil.example\r\n\r\n",
+        "GET http://good.example/ HTTP/1.1\r\nX: 1\r\nno name\r\n\r\n",
+        "GET http://good.example/ HTTP/1.1\r\n: 1\r\n\r\n",
+        "GET http://good.example/ HTTP/1.1\r\nH\xc3\xb6st: 1\r\n\r\n",
         "GET http://good.example/ HTTP/2\r\n\r\n",
         "GET  http://good.example/ HTTP/1.1\r\n\r\n",
         "CONNECT good.example HTTP/1.1\r\n\r\n",
@@ -487,6 +493,28 @@ test_silence(void **state)
     rig_stop(&r);
 }
 
+/* Who says what it wants byte by byte has no more time than others. */
+static void
+test_slow_client(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err;
+    rig_start(&r, NULL, NULL);
+    proxy_free(r.proxy);
+    const struct proxy_options o = {
+        .allowed = LIST("127.0.0.1"), .n_allowed = 1, .dir = r.dir, .ask_ms = 100};
+    r.proxy = proxy_new(&o, &err);
+    int fd = dial(&r), bytes = 0;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    assert_int_equal(send(fd, "GET http://127.0.0.1/", 21, MSG_NOSIGNAL), 21);
+    while (poll(&p, 1, 10) == 0 && bytes++ < 5000)
+        (void)send(fd, "a", 1, MSG_NOSIGNAL);
+    assert_in_range(bytes, 0, 4999);
+    assert_string_equal(rest_of(fd), "");
+    rig_stop(&r);
+}
+
 /* More connections than there may be: the rest waits and is served. */
 static void
 test_many(void **state)
@@ -583,17 +611,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tunnel),
-        cmocka_unit_test(test_not_listed),
-        cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_plain_request),
-        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_socks),
-        cmocka_unit_test(test_idle_and_end),
-        cmocka_unit_test(test_silence),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_special_addresses),
+        cmocka_unit_test(test_tunnel),        cmocka_unit_test(test_not_listed),
+        cmocka_unit_test(test_patterns),      cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_plain_request), cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_socks),         cmocka_unit_test(test_idle_and_end),
+        cmocka_unit_test(test_silence),       cmocka_unit_test(test_slow_client),
+        cmocka_unit_test(test_many),          cmocka_unit_test(test_special_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
