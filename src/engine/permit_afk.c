@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/sha256.h"
 #include "engine/afk_memory.h"
 #include "engine/judge_answer.h"
 #include "engine/judge_prompt.h"
@@ -128,9 +129,9 @@ write_world(struct permit *p, struct buf *out)
     judge_prompt_world(&w, out);
 }
 
-/* What a verdict is kept by: the call and what stands around it. False: the call cannot be told whole. */
+/* What the classifier is told of the call and of what stands around it. False: the call cannot be told whole. */
 static bool
-write_key(struct permit *p, const struct permit_call *call, struct buf *out)
+write_told(struct permit *p, const struct permit_call *call, struct buf *out)
 {
     const struct core *c = p->core;
     const struct judge_call jc = {
@@ -150,14 +151,49 @@ write_key(struct permit *p, const struct permit_call *call, struct buf *out)
 }
 
 static void
-write_question(struct permit *p, const struct decision *d, struct str key, struct buf *out)
+add_part(struct sha256 *h, const char *s)
+{
+    sha256_add(h, str_from(s ? s : ""));
+    sha256_add(h, str_make("", 1)); /* its NUL, so that no two lists of parts read alike */
+}
+
+/*
+ * What a verdict is kept by: what was told, and what was not. Values of variables and the content of a change stay out of the question, and
+ * where a link leads may be another place by now; a call that differs in any of it is another one.
+ */
+static bool
+write_key(struct permit *p, const struct permit_call *call, const struct decision *d,
+          struct buf *out)
+{
+    struct sha256 h;
+    char hex[SHA256_HEX + 1];
+    if (!write_told(p, call, out))
+        return false;
+    sha256_init(&h);
+    sha256_add(&h, call->raw);
+    add_part(&h, "");
+    for (size_t i = 0; i < d->n_findings; i++)
+        if (d->findings[i].verdict >= VERDICT_ASK)
+            add_part(&h, d->findings[i].reason);
+    for (size_t i = 0; i < d->n_effects; i++) {
+        add_part(&h, d->effects[i].kind);
+        add_part(&h, d->effects[i].path);
+        add_part(&h, d->effects[i].leads);
+    }
+    sha256_hex(&h, hex);
+    buf_adds(out, hex);
+    return !buf_full(out);
+}
+
+static void
+write_question(struct permit *p, const struct decision *d, struct str told, struct buf *out)
 {
     struct judge_history h = {.past = p->afk->past, .n_past = p->afk->n_past};
     judge_counts(p->afk->judge, &h.row, &h.total);
     buf_addc(out, '{');
     judge_prompt_history(&h, d, out);
     buf_addc(out, ',');
-    buf_add_str(out, key);
+    buf_add_str(out, told);
     buf_addc(out, '}');
 }
 
@@ -205,8 +241,8 @@ afk_ask(struct permit *p, struct ask *a, const struct permit_call *call, const s
     };
     buf_init(&key, QUESTION_MAX);
     buf_init(&text, QUESTION_MAX * 2);
-    if (write_key(p, call, &key))
-        write_question(p, d, buf_str(&key), &text);
+    if (write_key(p, call, d, &key))
+        write_question(p, d, str_sub(buf_str(&key), 0, key.len - SHA256_HEX), &text);
     q.key = buf_str(&key);
     q.text = buf_full(&text) ? STR("") : buf_str(&text);
     choose_model(p, &q);
@@ -228,11 +264,12 @@ afk_ask(struct permit *p, struct ask *a, const struct permit_call *call, const s
 }
 
 bool
-afk_still_asks(struct permit *p, const struct ask *a, const struct permit_call *call)
+afk_still_asks(struct permit *p, const struct ask *a, const struct permit_call *call,
+               const struct decision *d)
 {
     struct buf key;
     buf_init(&key, QUESTION_MAX);
-    bool same = a->question && write_key(p, call, &key) && str_is(buf_str(&key), a->question);
+    bool same = a->question && write_key(p, call, d, &key) && str_is(buf_str(&key), a->question);
     buf_release(&key);
     return same;
 }

@@ -24,7 +24,8 @@ void afk_mode_changed(struct permit *p);
 bool afk_ask(struct permit *p, struct ask *a, const struct permit_call *call,
              const struct decision *d, struct judge_answer *ret);
 /* Is the answer that came for `a` one to the question that the call is now? */
-bool afk_still_asks(struct permit *p, const struct ask *a, const struct permit_call *call);
+bool afk_still_asks(struct permit *p, const struct ask *a, const struct permit_call *call,
+                    const struct decision *d);
 /* Its opinion as a finding of d; counts blocks, tells the person. True: the verdict is the classifier's own. */
 bool afk_apply(struct permit *p, struct decision *d, const struct judge_answer *answer);
 void afk_drop(struct afk *a, uint64_t ticket);

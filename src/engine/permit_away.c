@@ -52,7 +52,7 @@ permit_judged(struct permit *p, uint64_t ask_id, const struct permit_call *call,
     permit_check(p, call, &d); /* the rules may have changed, and the folder */
     if (!perm_chain_classifier_may(&d)) {
         v = permit_settle(p, call, &d, "chain", a, ret_reason, &ask_id);
-    } else if (afk_still_asks(p, a, call)) {
+    } else if (afk_still_asks(p, a, call, &d)) {
         const struct judge_answer answer = a->answer;
         v = permit_act_on_answer(p, call, &d, a, &answer, ret_reason, &ask_id);
     } else {

@@ -161,6 +161,33 @@ def the_same_call_is_judged_once():
     w.close()
 
 
+def a_call_that_looks_the_same_is_another():
+    """What the classifier is not told, and where a link leads by now, makes another call of it: no verdict is kept for it."""
+    w = world()
+    out = {"tool_use": {"name": "Write", "input": {"file_path": w.top + "/away.txt", "content": "1234"}}}
+    same = {"tool_use": {"name": "Edit", "input": {"file_path": w.top + "/away.txt", "old_string": "1234", "new_string": "5678"}}}
+    back = {"tool_use": {"name": "Edit", "input": {"file_path": w.top + "/away.txt", "old_string": "5678", "new_string": "EVIL"}}}
+    server = Server(w, {"responses": [[bash("FOO=a touch one")], [bash("FOO=b touch two")], [bash("FOO=b touch one")], [out], [same], [back], [{"text": "Over."}]],
+                        "classifier": [says("allow"), says("allow"), says("block"), says("allow"), says("allow"), says("block")]})
+    run(w, server)
+    check(len(judged(server)) == 6, len(judged(server)))
+    with open(w.top + "/away.txt") as f:
+        check(f.read() == "5678", "the third change was taken for the second")
+    server.close()
+    w.close()
+
+    w = world()
+    os.makedirs(w.top + "/elsewhere")
+    os.makedirs(w.project + "/d")
+    server = Server(w, {"responses": [[bash("touch d/x")], [bash("mv d e")], [bash("ln -s %s/elsewhere d" % w.top)], [bash("touch d/x")], [{"text": "Over."}]],
+                        "classifier": [says("allow"), says("allow"), says("allow"), says("block")]})
+    run(w, server)
+    check(w.exists("e/x"), "the first did not run")
+    check(not os.path.exists(w.top + "/elsewhere/x"), "the verdict was kept though the folder leads elsewhere")
+    server.close()
+    w.close()
+
+
 def three_blocks_and_it_is_asked_no_more():
     w = world()
     server = Server(w, {"responses": [[bash("touch %s" % n)] for n in ("a1", "a2", "a3", "a4", "a5")] + [[{"text": "Over."}]],
@@ -306,7 +333,7 @@ def three_blocks_and_the_person_is_asked():
 
 
 main(what_it_allows_runs, what_it_blocks_is_explained, no_verdict_is_no_approval, what_was_read_cannot_argue,
-     reads_and_edits_inside_are_not_judged, the_same_call_is_judged_once, three_blocks_and_it_is_asked_no_more,
+     reads_and_edits_inside_are_not_judged, the_same_call_is_judged_once, a_call_that_looks_the_same_is_another, three_blocks_and_it_is_asked_no_more,
      a_broad_rule_does_not_stand_in_for_it, the_model_it_asks_is_a_setting, where_the_small_model_is_missing_the_own_one_judges,
      another_wire, the_person_is_asked_with_the_reason, a_toggle_in_the_middle_drops_the_verdict, nobody_answers_while_away,
      three_blocks_and_the_person_is_asked)
