@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/validator_private.h"
+#include "engine/rebuild.h"
 
 /* A JPEG's size may stand behind a long Exif part; nothing else is decoded so far. */
 #define HEAD_MAX ((size_t)256 << 10)
@@ -303,7 +303,7 @@ copy_or_replace(struct message_builder *b, const struct block *blk, images_why w
     } else if (tree) {
         write_result(b, blk, tree, why, arg, changed);
     } else {
-        mend_copy_block(b, blk);
+        rebuild_block(b, blk);
     }
     json_free(tree);
 }
@@ -319,5 +319,5 @@ images_replace(const struct message *m, images_why why, void *arg)
         message_builder_free(b);
         return NULL;
     }
-    return mend_finish(b, m);
+    return rebuild_finish(b, m);
 }

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "engine/context.h"
 #include "engine/core.h"
-#include "engine/validator_private.h"
+#include "engine/rebuild.h"
 
 #define REQUEST_MAX ((size_t)32 << 20) /* the server's limit of a body (413) */
 #define REQUEST_ROOM ((size_t)1 << 20) /* of it, for what stands around the messages */
@@ -39,9 +39,9 @@ static const struct message *
 for_model(const struct message *m, const char *model)
 {
     if (m->role != ROLE_ASSISTANT || !m->model || strcmp(m->model, model) == 0 ||
-        !mend_has_thinking(m))
+        !rebuild_has_thinking(m))
         return NULL;
-    return mend_without_thinking(m);
+    return rebuild_without_thinking(m);
 }
 
 static void

@@ -7,7 +7,7 @@
 #include "engine/core.h"
 #include "engine/failure.h"
 #include "engine/images.h"
-#include "engine/validator_private.h"
+#include "engine/rebuild.h"
 
 #define LEFT_OUT "(a part of this message was left out: the server refused it)"
 
@@ -39,7 +39,7 @@ strip_thinking(struct core *c)
     bool changed = false;
     for (size_t i = 0; i < c->state.n; i++) {
         const struct message *m = c->state.messages[i];
-        const struct message *fresh = mend_has_thinking(m) ? mend_without_thinking(m) : NULL;
+        const struct message *fresh = rebuild_has_thinking(m) ? rebuild_without_thinking(m) : NULL;
         if (!fresh)
             continue;
         put_in_state(c, i, fresh);
@@ -76,11 +76,11 @@ without_block(const struct message *m, size_t at)
         if (i == at)
             put_instead(b, &m->blocks[i]);
         else
-            mend_copy_block(b, &m->blocks[i]);
+            rebuild_block(b, &m->blocks[i]);
     }
     if (!message_builder_len(b))
         message_add_text(b, STR(LEFT_OUT));
-    return mend_finish(b, m);
+    return rebuild_finish(b, m);
 }
 
 static bool
@@ -98,7 +98,7 @@ mend_one(struct core *c, size_t at, size_t block, const char *said, const char *
     const struct block *b = block < m->n_blocks ? &m->blocks[block] : NULL;
     if (!b || b->kind == BLOCK_TEXT)
         return false;
-    if (mend_is_thinking(b) || strstr(said, "thinking")) {
+    if (rebuild_is_thinking(b) || strstr(said, "thinking")) {
         *ret_what = "its thinking was left out";
         return strip_thinking(c);
     }

@@ -7,6 +7,7 @@
 
 #include "base/str_set.h"
 #include "engine/extract.h"
+#include "engine/rebuild.h"
 #include "engine/tier_private.h"
 #include "engine/tier_spans.h"
 
@@ -106,13 +107,13 @@ copy_reminders(const struct fold *f, struct message_builder *b)
         const struct message *m = f->v->messages[i];
         for (size_t k = 0; k < m->n_blocks; k++) {
             if (is_told(m, k, STR("<system-reminder>\nInstructions that the person keeps")))
-                tier_copy_block(b, &m->blocks[k]);
+                rebuild_block(b, &m->blocks[k]);
             if (is_told(m, k, STR("The permission mode is now")))
                 mode = &m->blocks[k];
         }
     }
     if (mode)
-        tier_copy_block(b, mode);
+        rebuild_block(b, mode);
 }
 
 static struct message *
@@ -136,7 +137,7 @@ user_part(const struct fold *f)
         const struct message *m = f->v->messages[i];
         for (size_t k = 0; k < m->n_blocks; k++)
             if (tier_is_typed(m, k)) {
-                tier_copy_block(b, &m->blocks[k]);
+                rebuild_block(b, &m->blocks[k]);
                 typed = true;
             }
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/extract.h"
+#include "engine/rebuild.h"
 #include "engine/tier_private.h"
 
 #define NAME_MAX_ 160
@@ -128,9 +129,9 @@ make_edit(const struct tier_view *v, const struct tier_mark *list, size_t n,
             message_add_tool_result(b, m->blocks[i].id, str_from(list[k++].text),
                                     m->blocks[i].is_error);
         else
-            tier_copy_block(b, &m->blocks[i]);
+            rebuild_block(b, &m->blocks[i]);
     }
-    struct message *now = tier_like(message_build(b), m);
+    struct message *now = rebuild_as(message_build(b), m);
     if (!now)
         return;
     struct tier_edit *e = tier_edit_add(ret);

@@ -50,9 +50,6 @@ int64_t tier_mark_call(const struct tier_view *v, const struct tier_call *c, con
 void tier_marks_to_edits(const struct tier_view *v, struct tier_marks *marks,
                          struct tier_result *ret);
 
-/* The built message with another's identity. NULL stays NULL. */
-struct message *tier_like(struct message *m, const struct message *like);
-void tier_copy_block(struct message_builder *b, const struct block *blk);
 struct tier_edit *tier_edit_add(struct tier_result *r);
 /* Sums up before and after from the view and the edits. */
 void tier_result_finish(const struct tier_view *v, struct tier_result *r);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/rebuild.h"
 #include "engine/tier_private.h"
 
 #define WITH_MAX 64 /* messages in place of a range */
@@ -147,7 +148,7 @@ read_block(const struct reader *r, size_t from, size_t to, struct str raw,
     if (!two || at < 0 || block < 0 || (uint64_t)at >= to - from ||
         (uint64_t)block >= r->messages[from + (size_t)at]->n_blocks)
         return false;
-    tier_copy_block(b, &r->messages[from + (size_t)at]->blocks[block]);
+    rebuild_block(b, &r->messages[from + (size_t)at]->blocks[block]);
     return true;
 }
 
@@ -158,7 +159,7 @@ identify(const struct reader *r, size_t from, size_t to, const struct cJSON *t, 
     struct str uuid = json_str(t, "uuid");
     for (size_t i = from; i < to; i++)
         if (str_is(uuid, r->messages[i]->uuid))
-            return tier_like(m, r->messages[i]);
+            return rebuild_as(m, r->messages[i]);
     memset(m->uuid, 0, sizeof m->uuid);
     memcpy(m->uuid, uuid.ptr, UUID_CHARS);
     m->hidden = json_bool(t, "hidden", false);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/rebuild.h"
 #include "engine/tier_private.h"
 
 #define LEAST 4000 /* bytes that are left of a block, and below which none is cut */
@@ -81,7 +82,7 @@ cut_message(const struct tier_view *v, size_t at, size_t len, struct tier_result
     for (size_t i = 0; i < m->n_blocks; i++) {
         const struct block *blk = &m->blocks[i];
         if (!may_cut(m, i) || blk->text.len <= len) {
-            tier_copy_block(b, blk);
+            rebuild_block(b, blk);
             continue;
         }
         char *text = cut_text(v, m, i, len, ret);
@@ -91,7 +92,7 @@ cut_message(const struct tier_view *v, size_t at, size_t len, struct tier_result
             message_add_text(b, str_from(text));
         free(text);
     }
-    struct message *now = tier_like(message_build(b), m);
+    struct message *now = rebuild_as(message_build(b), m);
     if (!now)
         return;
     struct tier_edit *e = tier_edit_add(ret);

@@ -133,33 +133,7 @@ tier_is_kept_tool(struct str name)
     return false;
 }
 
-/* ---- messages ---- */
-
-struct message *
-tier_like(struct message *m, const struct message *like)
-{
-    if (!m)
-        return NULL;
-    memcpy(m->uuid, like->uuid, sizeof m->uuid);
-    free(m->model);
-    free(m->api_id);
-    m->model = xstrdup(like->model);
-    m->api_id = xstrdup(like->api_id);
-    m->hidden = like->hidden;
-    m->partial = like->partial;
-    m->wall_ms = like->wall_ms;
-    return m;
-}
-
-/* A message whose content is a bare string has a text block without JSON of its own. */
-void
-tier_copy_block(struct message_builder *b, const struct block *blk)
-{
-    if (blk->kind == BLOCK_TEXT && (!blk->raw.len || blk->raw.ptr[0] != '{'))
-        message_add_text(b, blk->text);
-    else
-        message_add_raw(b, blk->raw);
-}
+/* ---- the edited list ---- */
 
 static void
 push(const struct message **list, size_t *n, const struct message *m)

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "engine/images.h"
+#include "engine/rebuild.h"
 #include "engine/validator_private.h"
 
 /* Lines of the report; the count goes on. */
@@ -50,58 +51,6 @@ is_blank(struct str s)
     return str_trim(s).len == 0;
 }
 
-const struct message *
-mend_finish(struct message_builder *take_b, const struct message *like)
-{
-    struct message *m = message_build(take_b);
-    if (!m || !like)
-        return m;
-    memcpy(m->uuid, like->uuid, sizeof m->uuid);
-    free(m->model);
-    free(m->api_id);
-    m->model = xstrdup(like->model);
-    m->api_id = xstrdup(like->api_id);
-    m->hidden = like->hidden;
-    m->partial = like->partial;
-    m->wall_ms = like->wall_ms;
-    return m;
-}
-
-/* A message whose content is a bare string has a text block without JSON of its own. */
-void
-mend_copy_block(struct message_builder *b, const struct block *blk)
-{
-    if (blk->kind == BLOCK_TEXT && (!blk->raw.len || blk->raw.ptr[0] != '{'))
-        message_add_text(b, blk->text);
-    else
-        message_add_raw(b, blk->raw);
-}
-
-bool
-mend_is_thinking(const struct block *b)
-{
-    return b->kind == BLOCK_THINKING || b->kind == BLOCK_REDACTED_THINKING;
-}
-
-bool
-mend_has_thinking(const struct message *m)
-{
-    for (size_t i = 0; i < m->n_blocks; i++)
-        if (mend_is_thinking(&m->blocks[i]))
-            return true;
-    return false;
-}
-
-const struct message *
-mend_without_thinking(const struct message *m)
-{
-    struct message_builder *b = message_builder_new(m->role);
-    for (size_t i = 0; i < m->n_blocks; i++)
-        if (!mend_is_thinking(&m->blocks[i]))
-            mend_copy_block(b, &m->blocks[i]);
-    return mend_finish(b, m);
-}
-
 /* ---- pass 1: blocks that may not stand where they stand ---- */
 
 static const char *
@@ -142,7 +91,7 @@ useful_end(const struct message *m)
 {
     size_t end = m->n_blocks;
     while (end > 0 && m->role == ROLE_ASSISTANT &&
-           (mend_is_thinking(&m->blocks[end - 1]) || why_illegal(m, end - 1)))
+           (rebuild_is_thinking(&m->blocks[end - 1]) || why_illegal(m, end - 1)))
         end--;
     return end;
 }
@@ -163,9 +112,9 @@ drop_illegal(const struct message *m, struct mend_list *out, struct validator_re
         if (why)
             mend_note(r, "left out %s", why);
         else
-            mend_copy_block(b, &m->blocks[i]);
+            rebuild_block(b, &m->blocks[i]);
     }
-    const struct message *left = mend_finish(b, m);
+    const struct message *left = rebuild_finish(b, m);
     if (left)
         mend_push(out, left);
     else
@@ -190,10 +139,10 @@ join(const struct message *a, const struct message *b)
 {
     struct message_builder *mb = message_builder_new(a->role);
     for (size_t i = 0; i < a->n_blocks; i++)
-        mend_copy_block(mb, &a->blocks[i]);
+        rebuild_block(mb, &a->blocks[i]);
     for (size_t i = 0; i < b->n_blocks; i++)
-        mend_copy_block(mb, &b->blocks[i]);
-    const struct message *m = mend_finish(mb, a);
+        rebuild_block(mb, &b->blocks[i]);
+    const struct message *m = rebuild_finish(mb, a);
     if (m && !b->hidden)
         ((struct message *)m)->hidden = false; /* fresh: nobody else holds it yet */
     return m;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/rebuild.h"
 #include "engine/validator_private.h"
 
 #define ID_MAX 128 /* of a tool_use, and of a tool's name */
@@ -47,10 +48,10 @@ rename_id(const struct message *m, struct str from, struct str to)
         else if (hit && blk->kind == BLOCK_TOOL_RESULT)
             add_result_renamed(b, blk, to);
         else
-            mend_copy_block(b, blk);
+            rebuild_block(b, blk);
         done |= hit && (blk->kind == BLOCK_TOOL_USE || blk->kind == BLOCK_TOOL_RESULT);
     }
-    return mend_finish(b, m);
+    return rebuild_finish(b, m);
 }
 
 static void
@@ -99,14 +100,14 @@ rename_tool(struct mend_list *l, size_t i, size_t k)
     for (size_t at = 0; at < m->n_blocks; at++) {
         const struct block *blk = &m->blocks[at];
         if (at != k) {
-            mend_copy_block(b, blk);
+            rebuild_block(b, blk);
             continue;
         }
         char *name = blk->name.len ? legal_id(blk->name) : xstrdup("unknown");
         message_add_tool_use(b, blk->id, str_from(name), blk->input);
         free(name);
     }
-    const struct message *fresh = mend_finish(b, m);
+    const struct message *fresh = rebuild_finish(b, m);
     if (!fresh)
         return;
     message_free(m);
@@ -245,12 +246,12 @@ pair(const struct message *a, const struct message *user, struct validator_repor
     for (size_t i = 0; user && i < user->n_blocks; i++) {
         const struct block *blk = &user->blocks[i];
         if (blk->kind != BLOCK_TOOL_RESULT)
-            mend_copy_block(b, blk);
+            rebuild_block(b, blk);
         else if (!has_use(a, blk->id) || find_result(user, blk->id) != blk)
             mend_note(r, "left out a result that no call asked for");
     }
     r->changes++;
-    const struct message *m = mend_finish(b, user);
+    const struct message *m = rebuild_finish(b, user);
     if (m && !user)
         ((struct message *)m)->hidden = true; /* fresh */
     return m;
