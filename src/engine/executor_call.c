@@ -12,7 +12,6 @@
 #include "engine/query_log.h"
 #include "engine/tasks.h"
 #include "perm/confinement.h"
-#include "perm/read_filter.h"
 
 #define SHOWN_MAX ((size_t)64 << 10)
 
@@ -153,32 +152,36 @@ call_answer(struct executor *x, struct call *c, enum tool_state state, const cha
     finish(x, c, state);
 }
 
+/* "before it ran" or "before it finished" follows. */
+static const char *
+cancel_words(enum cancel_reason reason)
+{
+    switch (reason) {
+    case CANCEL_SIBLING:
+        return "cancelled: another call of the same batch failed";
+    case CANCEL_TERM:
+        return "interrupted: yare was ended";
+    case CANCEL_STOP:
+        return "stopped by the person";
+    case CANCEL_TIMEOUT:
+        return "timed out";
+    case CANCEL_USER:
+    case CANCEL_NONE:
+        break;
+    }
+    return "interrupted by the person";
+}
+
 void
 call_cancelled(struct executor *x, struct call *c, enum cancel_reason reason)
 {
     const char *when = c->ran ? "before it finished" : "before it ran";
-    const char *text = NULL;
-    switch (reason) {
-    case CANCEL_SIBLING:
+    if (reason == CANCEL_SIBLING)
         call_answer(x, c, TOOL_CANCELLED,
                     "cancelled %s: another call of the same batch failed (%s)", when,
                     x->failed ? x->failed : "a shell command");
-        return;
-    case CANCEL_TERM:
-        text = "interrupted: yare was ended";
-        break;
-    case CANCEL_STOP:
-        text = "stopped by the person";
-        break;
-    case CANCEL_TIMEOUT:
-        text = "timed out";
-        break;
-    case CANCEL_USER:
-    case CANCEL_NONE:
-        text = "interrupted by the person";
-        break;
-    }
-    call_answer(x, c, TOOL_CANCELLED, "%s %s", text, when);
+    else
+        call_answer(x, c, TOOL_CANCELLED, "%s %s", cancel_words(reason), when);
 }
 
 /* ---- opening ---- */
@@ -277,110 +280,11 @@ call_is_safe(struct executor *x, struct call *c)
 /* ---- running ---- */
 
 static void
-report_progress(void *user, struct str last_line, int64_t bytes)
-{
-    struct job *j = user;
-    struct event *e = event_new(EV_TOOL);
-    e->phase = PHASE_DELTA;
-    e->place = j->place;
-    e->u.tool.id = xstrdup(j->ctx.tool_use_id);
-    e->u.tool.name = xstrdup(j->tool->name);
-    e->u.tool.state = TOOL_RUNNING;
-    e->u.tool.output = str_dup(str_sub(last_line, 0, 4096));
-    e->u.tool.bytes = bytes;
-    e->u.tool.elapsed_ms = clock_mono_ms() - j->started_ms;
-    /* Progress never holds a tool up: where the reader is behind, this line is left out. */
-    if (!queue_try_push(j->out, e))
-        event_free(e);
-}
-
-static char *
-get_variable(void *user, const char *name)
-{
-    struct job *j = user;
-    if (!j->store)
-        return NULL;
-    char *key = xasprintf("var:%s:%s", j->ctx.session_id, name);
-    struct buf value;
-    uint64_t version = 0;
-    struct err err = {0};
-    buf_init(&value, BUF_MAX);
-    char *out = NULL;
-    if (!store_get(j->store, key, &value, &version, &err))
-        log_warn("executor", "%s", err.text);
-    else if (version)
-        out = buf_take(&value);
-    buf_release(&value);
-    free(key);
-    return out;
-}
-
-static const char *
-own(struct job *j, size_t i, const char *s)
-{
-    return j->strings[i] = xstrdup(s);
-}
-
-static bool
-may_read(void *user, const char *path)
-{
-    const struct job *j = user;
-    return read_filter_allows(j->filter, path);
-}
-
-/* The rules as they are when the search begins. Who said yes to this very call lifted the ask rules from it. */
-static void
-set_filter(struct executor *x, const struct call *c, struct job *j)
-{
-    j->filter = read_filter_new(permit_rules(x->core->permit), j->ctx.root, j->ctx.cwd,
-                                x->core->original_cwd, j->ctx.home, !c->yes);
-    if (!j->filter)
-        return;
-    j->ctx.may_read = may_read;
-    j->ctx.kept_by = read_filter_told(j->filter);
-}
-
-static struct job *
-make_job(struct executor *x, struct call *c)
-{
-    const struct core *core = x->core;
-    struct job *j = job_new();
-    j->place = x->place;
-    j->tool = c->tool;
-    j->input = xstrdup(c->input);
-    j->out = core->out;
-    j->store = core->store;
-    j->ctx = (struct tool_ctx){
-        .session_id = own(j, 0, core->session_id),
-        .tool_use_id = own(j, 1, c->id),
-        .root = own(j, 2, core->root),
-        .cwd = own(j, 3, core->cwd),
-        .home = own(j, 4, core->home),
-        .spill_dir = own(j, 5, core->paths.spill),
-        .child_env = (const char *const *)core->child_env,
-        .files = core->files,
-        .confinement = confinement_ref(c->confinement),
-        .cancel = cancel_ref(c->cancel),
-        .background = cancel_ref(c->background),
-        .tasks = core->tasks,
-        .may_outlive = call_may_outlive(x, c),
-        .progress = report_progress,
-        .get_variable = get_variable,
-        .user = j,
-        .host = core->seams.tool_host,
-    };
-    j->judged = judged_take(&x->core->judged, c->id);
-    j->ctx.judged = (const char *const *)j->judged;
-    set_filter(x, c, j);
-    return j;
-}
-
-static void
 run(struct executor *x, struct call *c)
 {
     c->ran = true;
     c->started_ms = clock_mono_ms();
-    c->job = make_job(x, c);
+    c->job = call_make_job(x, c);
     set_state(x, c, TOOL_RUNNING);
     pool_submit(x->core->pool, c->job);
 }
@@ -457,11 +361,7 @@ finish_interrupted(struct executor *x, struct call *c, enum cancel_reason reason
 {
     struct buf partial = c->result.text;
     buf_init(&c->result.text, partial.max ? partial.max : BUF_MAX);
-    const char *who = reason == CANCEL_SIBLING ? "cancelled: another call of the same batch failed"
-                      : reason == CANCEL_TERM  ? "interrupted: yare was ended"
-                      : reason == CANCEL_STOP  ? "stopped by the person"
-                                               : "interrupted by the person";
-    buf_addf(&c->result.text, "%s before it finished", who);
+    buf_addf(&c->result.text, "%s before it finished", cancel_words(reason));
     struct str kept = str_trim(buf_str(&partial));
     if (kept.len) {
         buf_adds(&c->result.text, "\nwhat it had said until then:\n");

@@ -1,5 +1,5 @@
 #pragma once
-/* One tool call of a batch: from its block to its one result. Only executor.c and executor_call.c include this. */
+/* One tool call of a batch: from its block to its one result. Only executor*.c include this. */
 #include "engine/core.h"
 #include "engine/event.h"
 #include "engine/executor.h"
@@ -57,6 +57,8 @@ void call_cancelled(struct executor *x, struct call *c, enum cancel_reason reaso
 void call_settle(struct executor *x, struct call *c, enum permit_verdict v, struct str reason,
                  uint64_t ask_id);
 struct permit_call call_permit(const struct executor *x, const struct call *c);
+/* executor_job.c: what the pool runs for it. */
+struct job *call_make_job(struct executor *x, struct call *c);
 /* May it go on in the background when its time is up? executor_background.c */
 bool call_may_outlive(const struct executor *x, const struct call *c);
 /* executor_ends.c: how the calls of the batch ended goes to the journal with their results. */
