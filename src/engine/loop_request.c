@@ -49,7 +49,7 @@ static void
 set_betas(const struct core *c, struct round *r)
 {
     struct buf b;
-    buf_init(&b, sizeof r->betas);
+    buf_init(&b, sizeof r->betas - 1);
     latches_betas(c, &b);
     memcpy(r->betas, buf_cstr(&b), b.len + 1);
     r->req.betas = b.len ? r->betas : NULL;
