@@ -107,8 +107,8 @@ is_secret(struct str name)
     return false;
 }
 
-bool
-childenv_allows(struct str name)
+static bool
+is_allowed(struct str name)
 {
     if (is_secret(name))
         return false;
@@ -121,8 +121,8 @@ childenv_allows(struct str name)
     return false;
 }
 
-bool
-childenv_may_pass(struct str name)
+static bool
+may_be_named(struct str name)
 {
     bool ok = name.len > 0 && name.len < 200 && !is_secret(name);
     for (size_t i = 0; i < ARRAY_LEN(never); i++)
@@ -166,9 +166,9 @@ static bool
 passed(struct str name, const char *const *more)
 {
     for (size_t i = 0; more && more[i]; i++)
-        if (str_is(name, more[i]) && childenv_may_pass(name))
+        if (str_is(name, more[i]) && may_be_named(name))
             return true;
-    return childenv_allows(name);
+    return is_allowed(name);
 }
 
 char **

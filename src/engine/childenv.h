@@ -9,9 +9,6 @@
 
 /* NULL-terminated "K=V" copies; free with strv_free. environ may be NULL. */
 char **childenv_make(const char *const *environ);
-/* The same with further names that a person chose (setting bash.passEnv); those that may not pass are left out. */
+/* The same with further names that a person chose (setting bash.passEnv), never what looks like a secret, a provider's account
+ * or a way to run other code. */
 char **childenv_make_with(const char *const *environ, const char *const *more);
-/* Is the variable handed to children? */
-bool childenv_allows(struct str name);
-/* May a setting hand it to children? Never what looks like a secret, a provider's account or a way to run other code. */
-bool childenv_may_pass(struct str name);

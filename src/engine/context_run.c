@@ -10,8 +10,9 @@
 
 /* ---- measures ---- */
 
-struct tier_view
-context_view(struct core *c, int64_t goal)
+/* State as it is now. keep_dir is borrowed from c. */
+static struct tier_view
+view(struct core *c, int64_t goal)
 {
     struct tier_view v = {
         .messages = c->state.messages,
@@ -84,8 +85,9 @@ context_tier_last(const struct core *c, const char *name, int64_t *ret_before, i
 
 /* ---- telling ---- */
 
-void
-context_tell_start(struct core *c, const char *tier, int64_t before)
+/* EV_COMPACT and the log, around a run. */
+static void
+tell_start(struct core *c, const char *tier, int64_t before)
 {
     struct event *e = event_new(EV_COMPACT);
     e->phase = PHASE_START;
@@ -94,8 +96,8 @@ context_tell_start(struct core *c, const char *tier, int64_t before)
     core_emit(c, e);
 }
 
-void
-context_tell_end(struct core *c, const char *tier, const struct tier_result *r, bool failed)
+static void
+tell_end(struct core *c, const char *tier, const struct tier_result *r, bool failed)
 {
     struct event *e = event_new(EV_COMPACT);
     e->phase = PHASE_END;
@@ -149,13 +151,13 @@ static bool
 commit_and_tell(struct core *c, const struct tier_view *v, struct tier_result *r, const char *name)
 {
     struct err err = {0};
-    context_tell_start(c, name, r->before);
+    tell_start(c, name, r->before);
     bool ok = context_commit(c, v, r, name, &err);
     if (ok)
         context_note_run(c, name, r->before, r->after);
     else
         log_warn("context", "%s changed nothing: %s", name, err.text);
-    context_tell_end(c, name, r, !ok);
+    tell_end(c, name, r, !ok);
     tier_result_release(r);
     return ok;
 }
@@ -165,7 +167,7 @@ run_tier(struct core *c, const char *name, tier_fn fn)
 {
     core_need_messages(c);
     core_mend(c, " before it was shortened");
-    const struct tier_view v = context_view(c, percent_of(c, CONTEXT_FREE_TO));
+    const struct tier_view v = view(c, percent_of(c, CONTEXT_FREE_TO));
     struct tier_result r = {0};
     fn(&v, &r);
     if (is_enough(c, &r) && commit_and_tell(c, &v, &r, name))
@@ -190,9 +192,9 @@ run_budget(struct core *c)
     struct tier_result r = {.after = context_used(c)};
     r.before = r.after + saved;
     c->state.budget_saved = 0;
-    context_tell_start(c, "budget", r.before);
+    tell_start(c, "budget", r.before);
     context_note_run(c, "budget", r.before, r.after);
-    context_tell_end(c, "budget", &r, false);
+    tell_end(c, "budget", &r, false);
 }
 
 /* ---- E1 to E3 ---- */
@@ -262,8 +264,8 @@ context_note_cleared(struct core *c, int64_t tool_uses, int64_t tokens)
     struct tier_result r = {.after = context_used(c)};
     r.before = r.after + tokens;
     context_note_run(c, "micro", r.before, r.after);
-    context_tell_start(c, "micro", r.before);
-    context_tell_end(c, "micro", &r, false);
+    tell_start(c, "micro", r.before);
+    tell_end(c, "micro", &r, false);
     ledger_expect(&c->usage.ledger, "context edited: micro", false);
 }
 
@@ -283,7 +285,7 @@ stage_folds(struct core *c, int64_t goal)
     context_drop_staged(k);
     core_need_messages(c);
     core_mend(c, " before it was shortened");
-    const struct tier_view v = context_view(c, goal);
+    const struct tier_view v = view(c, goal);
     tier_collapse(&v, &k->staged);
     if (!k->staged.n)
         return;
@@ -316,7 +318,7 @@ commit_staged(struct core *c)
     struct context_kept *k = context_kept(c);
     struct tier_result r = k->staged;
     k->staged = (struct tier_result){0};
-    const struct tier_view v = context_view(c, 0);
+    const struct tier_view v = view(c, 0);
     int64_t saved = r.before - r.after;
     r.before = v.used; /* what was appended since has grown it */
     r.after = v.used > saved ? v.used - saved : 0;
@@ -354,7 +356,7 @@ trim_new(struct core *c)
         return;
     core_need_messages(c);
     core_mend(c, " before it was shortened");
-    const struct tier_view v = context_view(c, goal);
+    const struct tier_view v = view(c, goal);
     struct tier_result r = {0};
     tier_trim(&v, c->state.n_sent ? c->state.n_sent : c->state.n_counted, &r);
     if (r.n)
@@ -422,7 +424,7 @@ context_preview(struct core *c, struct buf *out)
     core_need_messages(c);
     core_mend(c, "");
     int64_t used = context_used(c), window = context_window(c);
-    const struct tier_view v = context_view(c, percent_of(c, CONTEXT_FREE_TO));
+    const struct tier_view v = view(c, percent_of(c, CONTEXT_FREE_TO));
     if (window <= 0) {
         buf_adds(out, "the model's window is not known, so no tier runs by itself\n");
         return;

@@ -128,8 +128,9 @@ static const struct {
     {"image/webp", webp_size},
 };
 
-bool
-images_size(struct str media_type, struct str base64, uint32_t *ret_width, uint32_t *ret_height)
+/* Sides in pixels from the head of the file; false: it cannot be read. */
+static bool
+read_size(struct str media_type, struct str base64, uint32_t *ret_width, uint32_t *ret_height)
 {
     struct buf head;
     bool ok = false;
@@ -148,7 +149,7 @@ static bool
 is_wider(struct str media_type, struct str base64, uint32_t side)
 {
     uint32_t w, h;
-    return images_size(media_type, base64, &w, &h) && (w > side || h > side);
+    return read_size(media_type, base64, &w, &h) && (w > side || h > side);
 }
 
 bool

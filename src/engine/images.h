@@ -13,9 +13,6 @@
 #define IMAGES_SIDE_MAX 8000
 #define IMAGES_SIDE_LARGE 2000
 
-/* Sides in pixels from the head of the file; false: it cannot be read. */
-bool images_size(struct str media_type, struct str base64, uint32_t *ret_width,
-                 uint32_t *ret_height);
 bool images_is_large(struct str media_type, struct str base64);
 size_t images_count(const struct message *m);
 size_t images_large(const struct message *m);

@@ -45,8 +45,8 @@ static const char *const how_names[] = {
 #undef X
 };
 
-const char *
-judge_how_name(enum judge_how h)
+static const char *
+how_name(enum judge_how h)
 {
     return (size_t)h < ARRAY_LEN(how_names) ? how_names[h] : "unknown";
 }
@@ -259,7 +259,7 @@ judge_take(struct judge *j, struct judge_answer *ret)
     ret->ticket = r->dropped ? 0 : r->ticket;
     if (!r->dropped)
         keep(j, r->key, &r->answer);
-    log_info("judge", "%s %s %.2f in %lld ms (%s)%s", judge_how_name(ret->how), ret->verdict,
+    log_info("judge", "%s %s %.2f in %lld ms (%s)%s", how_name(ret->how), ret->verdict,
              ret->confidence, (long long)ret->took_ms, ret->model, r->dropped ? ", dropped" : "");
     judge_run_free(r);
     return true;
@@ -326,12 +326,6 @@ judge_note(struct judge *j, bool blocked)
         return false;
     j->off = true;
     return true;
-}
-
-bool
-judge_is_off(const struct judge *j)
-{
-    return j->off;
 }
 
 void

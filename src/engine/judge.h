@@ -44,7 +44,6 @@ enum judge_how {
     JUDGE_HOWS(X)
 #undef X
 };
-const char *judge_how_name(enum judge_how h);
 
 struct judge_answer {
     uint64_t ticket;
@@ -83,7 +82,6 @@ void judge_forget(struct judge *j);
 
 /* A verdict was acted on; true: that was the block that switches the judge off. */
 bool judge_note(struct judge *j, bool blocked);
-bool judge_is_off(const struct judge *j);
 void judge_reset(struct judge *j); /* a person answered, or chose the mode anew */
 /* Blocks in a row and in all since the last reset. */
 void judge_counts(const struct judge *j, int *ret_row, int *ret_total);

@@ -20,8 +20,9 @@
 
 /* ---- strings ---- */
 
-struct str
-judge_cut(struct str s, size_t max)
+/* The beginning of s, at most max bytes, at a whole character. */
+static struct str
+cut(struct str s, size_t max)
 {
     if (s.len <= max)
         return s;
@@ -35,7 +36,7 @@ judge_put(struct jw *w, const char *key, struct str s, size_t max)
 {
     struct buf shown;
     buf_init(&shown, BUF_MAX);
-    struct str part = judge_cut(s, max);
+    struct str part = cut(s, max);
     text_visible(&shown, part);
     if (part.len < s.len)
         buf_adds(&shown, " ... (cut)");

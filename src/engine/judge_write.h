@@ -6,7 +6,5 @@
 
 struct jw;
 
-/* The beginning of s, at most max bytes, at a whole character. */
-struct str judge_cut(struct str s, size_t max);
 /* A string, what does not show made visible; past max it is cut and says so. key NULL: an element. */
 void judge_put(struct jw *w, const char *key, struct str s, size_t max);

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "engine/fallback.h"
 #include "engine/loop_private.h"
-#include "engine/toolsum.h"
 #include "engine/spend.h"
+#include "engine/toolsum.h"
 
 /* ---- the machine ---- */
 

@@ -38,8 +38,8 @@ loop_received_text(const struct loop *l, const struct round *r)
 }
 
 /* Text that was on the screen when it ended is kept and marked; nothing that did not run is. */
-bool
-loop_keep_received(struct loop *l, struct round *r, const char *else_stub)
+static bool
+keep_received(struct loop *l, struct round *r, const char *else_stub)
 {
     struct message *m = loop_received_text(l, r);
     if (!m)
@@ -82,7 +82,7 @@ loop_abort_streaming(struct loop *l, struct round *r)
     struct core *c = l->core;
     enum cancel_reason why = cancel_fired(l->turn);
     if (executor_len(c->executor) == 0) {
-        if (!loop_keep_received(l, r, "(interrupted before an answer)"))
+        if (!keep_received(l, r, "(interrupted before an answer)"))
             return loop_fail(l, &l->result->err);
         return LOOP_END(l, EXIT_ABORTED_STREAMING);
     }
@@ -125,7 +125,7 @@ loop_give_up(struct loop *l, struct round *r, struct err *err)
         ok = keep_answered(l, r);
     } else {
         executor_discard(c->executor);
-        ok = loop_keep_received(l, r, "(no answer: the request failed)");
+        ok = keep_received(l, r, "(no answer: the request failed)");
     }
     if (!ok)
         log_error("loop", "%s", l->result->err.text);

@@ -22,6 +22,5 @@ enum next loop_after_break(struct loop *l, struct round *r, struct tries *t, con
 
 /* The text received so far as a message that is marked as cut off, yours; NULL: none. */
 struct message *loop_received_text(const struct loop *l, const struct round *r);
-bool loop_keep_received(struct loop *l, struct round *r, const char *else_stub);
 enum flow loop_abort_streaming(struct loop *l, struct round *r);
 enum flow loop_give_up(struct loop *l, struct round *r, struct err *err);

@@ -81,8 +81,6 @@ bool permit_is_read_only(struct permit *p, const struct permit_call *call);
 /* permission_denials of a result: those of the running submit, a JSON array. */
 void permit_begin_submit(struct permit *p);
 void permit_write_denials(const struct permit *p, struct buf *out);
-struct perm_rule;
-bool permit_rule_is_ours(const struct permit *p, const struct perm_rule *r);
 /* Takes a rule ("allow", "Bash(make:*)") out of the yare settings file it stands in. */
 bool permit_remove_rule(struct permit *p, const char *list, const char *text,
                         struct err *err) MUST_CHECK;

@@ -148,10 +148,9 @@ write_problem(struct jw *w, const struct config_problem *pr)
 }
 
 /* In a settings file of yare itself that belongs to the person or the project. */
-bool
-permit_rule_is_ours(const struct permit *p, const struct perm_rule *r)
+static bool
+is_ours(const struct perm_rule *r)
 {
-    (void)p;
     return r->file && r->file[0] && !r->claude &&
            (r->scope == SCOPE_USER || r->scope == SCOPE_PROJECT || r->scope == SCOPE_LOCAL);
 }
@@ -167,7 +166,7 @@ permit_remove_rule(struct permit *p, const char *list, const char *text, struct 
         if (strcmp(r->text, text) != 0 || strcmp(verdict_name(r->verdict), list) != 0)
             continue;
         seen = true;
-        if (!permit_rule_is_ours(p, r))
+        if (!is_ours(r))
             continue;
         char *path = xasprintf("permissions.%s", list);
         bool ok = config_remove_from_list(r->file, path, text, err);
@@ -202,7 +201,7 @@ permit_write_rules(struct permit *p, struct buf *out)
         jw_kcstr(&w, "scope", scope_name(r->scope));
         jw_kcstr(&w, "file", r->file ? r->file : "");
         jw_kint(&w, "line", r->line);
-        jw_kbool(&w, "removable", permit_rule_is_ours(p, r));
+        jw_kbool(&w, "removable", is_ours(r));
         jw_end(&w);
     }
     jw_end(&w);

@@ -17,12 +17,6 @@ static const struct {
 #undef X
 };
 
-const char *
-summary_heading(enum summary_section s)
-{
-    return sections[s].heading;
-}
-
 void
 summary_init(struct summary *s)
 {
@@ -158,8 +152,8 @@ written(const struct summary *s, size_t i)
     return s->part[i].len ? s->part[i].len + strlen(sections[i].heading) + 5 : 0;
 }
 
-size_t
-summary_bytes(const struct summary *s)
+static size_t
+all_written(const struct summary *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < SUMMARY_SECTION_COUNT; i++)
@@ -173,7 +167,7 @@ summary_bound(struct summary *s, size_t max_bytes)
 {
     bool settled[SUMMARY_SECTION_COUNT] = {0};
     size_t left = max_bytes, shares = 0;
-    if (summary_bytes(s) <= max_bytes)
+    if (all_written(s) <= max_bytes)
         return;
     for (size_t i = 0; i < SUMMARY_SECTION_COUNT; i++)
         shares += sections[i].share;

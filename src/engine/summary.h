@@ -25,7 +25,6 @@ enum summary_section {
 #undef X
         SUMMARY_SECTION_COUNT
 };
-const char *summary_heading(enum summary_section s);
 
 struct summary {
     struct buf part[SUMMARY_SECTION_COUNT];
@@ -40,4 +39,3 @@ bool summary_parse(struct str answer, struct summary *ret, const char **ret_why)
 /* At most max_bytes when written; each section keeps its share, cut at the end of a line. */
 void summary_bound(struct summary *s, size_t max_bytes);
 void summary_write(const struct summary *s, struct buf *out);
-size_t summary_bytes(const struct summary *s); /* of summary_write */

@@ -204,8 +204,8 @@ answers(const struct question *q, const char *path, const char *member)
     return yes;
 }
 
-enum server_kind
-server_kind_of_models(const struct cJSON *models_answer)
+static enum server_kind
+kind_of_models(const struct cJSON *models_answer)
 {
     for (const struct cJSON *m = json_first(json_at(models_answer, "data")); m; m = json_next(m)) {
         struct str owner = json_str(m, "owned_by");
@@ -301,7 +301,7 @@ model_server_ask(struct model_server *s, struct cancel *cancel, int timeout_ms, 
     }
     size_t n;
     struct server_model *list = read_models(tree, &n);
-    enum server_kind kind = server_kind_of_models(tree);
+    enum server_kind kind = kind_of_models(tree);
     json_free(tree);
     if (kind == SERVER_OTHER)
         kind = look_closer(&q);

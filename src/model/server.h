@@ -54,8 +54,6 @@ int64_t model_server_window(struct model_server *s, const char *model, struct ca
 /* How to make it larger, for people; static. */
 const char *server_kind_advice(enum server_kind k);
 
-/* For tests: the pure halves. */
+/* For tests: the pure half. */
 struct str;
-struct cJSON;
-enum server_kind server_kind_of_models(const struct cJSON *models_answer);
 int64_t server_num_ctx(struct str parameters); /* Ollama's /api/show "parameters"; 0: not set */
