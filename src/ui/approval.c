@@ -7,6 +7,7 @@
 #include "ui/keys.h"
 
 #define GUARD_MS 300
+#define HELD_MS 150    /* a key that comes again so soon is held down */
 #define EDITED_MS 1000 /* how long the engine may take to judge a changed command */
 
 void
@@ -101,7 +102,11 @@ approval_sync(struct approval *a, const struct view *v, int64_t now_ms)
             next = &v->asks[i];
     if (!next && !a->serial)
         return;
+    bool typing = approval_typing(a);
     show(a, next);
+    a->typed_on = typing;
+    if (typing)
+        a->note = "what you were writing about is gone; this is another request";
     if (next && a->edited_ms)
         a->note = "a changed command needs a yes of its own";
     if (next)
@@ -366,6 +371,17 @@ is_guarded(const struct approval *a, int64_t now_ms)
     return !a->focused || a->drawn != a->serial || now_ms - a->shown_since_ms < GUARD_MS;
 }
 
+/* A key that came too early: while one goes on typing, or holds the key that answered, no time passes. */
+static void
+keep_guard(struct approval *a, int key, int64_t now_ms)
+{
+    bool held = key == a->answer_key && now_ms - a->answer_ms < HELD_MS;
+    if (held)
+        a->answer_ms = now_ms;
+    if (held || a->typed_on)
+        a->shown_since_ms = now_ms;
+}
+
 static bool
 is_looking(const struct approval *a, enum key_action act)
 {
@@ -405,9 +421,9 @@ approval_wheel(struct approval *a, int key)
     (void)key_scroll(a, key);
 }
 
-struct op *
-approval_key(struct approval *a, const struct view *v, int key, struct str typed, int64_t now_ms,
-             bool *ret_used)
+static struct op *
+take_key(struct approval *a, const struct view *v, int key, struct str typed, int64_t now_ms,
+         bool *ret_used)
 {
     const struct ask *ask = approval_ask(a, v);
     *ret_used = false;
@@ -417,8 +433,10 @@ approval_key(struct approval *a, const struct view *v, int key, struct str typed
     bool looking = is_looking(a, keys_action_in(KEYS_APPROVAL, key, 0));
     if (key != YK_ESC && is_guarded(a, now_ms) && !looking) {
         *ret_used = key < KEY_NAMED || key == YK_ENTER || key == YK_PASTE;
+        keep_guard(a, key, now_ms);
         return NULL;
     }
+    a->typed_on = false;
     if (field) {
         /* editing keys with Ctrl are the field's, all others with Ctrl or Alt the app's */
         struct str none = STR("");
@@ -445,4 +463,16 @@ approval_key(struct approval *a, const struct view *v, int key, struct str typed
         return key_confirm(a, ask, key);
     }
     return key_main(a, v, ask, key, ret_used);
+}
+
+struct op *
+approval_key(struct approval *a, const struct view *v, int key, struct str typed, int64_t now_ms,
+             bool *ret_used)
+{
+    struct op *op = take_key(a, v, key, typed, now_ms, ret_used);
+    if (op) {
+        a->answer_key = key;
+        a->answer_ms = now_ms;
+    }
+    return op;
 }

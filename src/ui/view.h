@@ -180,6 +180,9 @@ struct approval {
         int view, w, to;     /* of what scrolls now: its kind and width, and how many rows from its start on were seen */
     } seen;
     uint64_t drawn;          /* serial that was last drawn with the focus: no key answers another */
+    bool typed_on;           /* what was written about went away: until the person pauses, keys are meant for that */
+    int answer_key;          /* that gave the last answer, and when it came last: while it is held down it gives no other */
+    int64_t answer_ms;
     bool chosen;             /* the person went to this one: they can go on looking at once */
     struct field field;      /* the reason, or the command being edited */
     const char *note;        /* why the last key did nothing; static */

@@ -260,6 +260,65 @@ a_key_before_the_drawing_answers_nothing(void **state)
     op_free(op);
 }
 
+/* Who writes about a request that goes away goes on writing: none of it answers the next one, until they paused. */
+static void
+what_is_written_answers_no_other_request(void **state)
+{
+    (void)state;
+    for (int editing = 0; editing < 2; editing++) {
+        int gone = 1 + 2 * editing, next = gone + 1;
+        ask(gone, "ls", "[]", RULES);
+        draw();
+        now += 1000;
+        assert_null(key_at_once(editing ? 'e' : 'n'));
+        assert_null(key_at_once('m'));
+        ask(next, "rm -rf ~", "[]", RULES);
+        decided(gone);
+        for (const char *s = "ay, yes any"; *s; s++) {
+            draw();
+            now += 120;
+            assert_null(key_at_once(*s));
+            assert_true(used);
+            assert_false(a.confirm_always || a.typing_reason || a.editing || a.why);
+        }
+        assert_int_equal(a.shown, next);
+        draw();
+        assert_non_null(a.note);
+        now += 300;
+        struct op *op = key_at_once('y');
+        assert_non_null(op);
+        assert_int_equal(op->perm.ask_id, next);
+        op_free(op);
+        decided(next);
+        draw();
+    }
+}
+
+/* A key that is held down says yes to what was there when it went down. */
+static void
+a_key_that_is_held_answers_once(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 50; i++)
+        ask(i, "ls", "[]", RULES);
+    draw();
+    now += 1000;
+    int answers = 0;
+    for (int i = 0; i < 200; i++) {
+        struct op *op = key_at_once('y');
+        answers += op != NULL;
+        op_free(op);
+        now += 33;
+        draw();
+    }
+    assert_int_equal(answers, 1);
+    now += 300;
+    struct op *op = key_at_once('y');
+    assert_non_null(op);
+    assert_int_equal(op->perm.ask_id, 2);
+    op_free(op);
+}
+
 static void
 another_request_is_looked_at_before_it_is_answered(void **state)
 {
@@ -295,6 +354,8 @@ main(void)
         T(a_diff_is_seen_too_before_always),
         T(all_rules_are_seen_before_they_are_saved),
         T(a_key_before_the_drawing_answers_nothing),
+        T(what_is_written_answers_no_other_request),
+        T(a_key_that_is_held_answers_once),
         T(another_request_is_looked_at_before_it_is_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
