@@ -51,6 +51,49 @@ write_effects(struct jw *w, const struct perm_leaf *l)
         put(w, "more_effects", str_from(l->unknown_why ? l->unknown_why : "not known"));
 }
 
+/* A value that could be run, opened or taken for options is part of what happens; one plain word, which may be a secret, is not told. */
+static bool
+tells_value(const struct perm_word *value)
+{
+    static const char plain[] = "_.+=:@%,-";
+    struct str s = value->text;
+    if (!value->known || !s.len)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && (!memchr(plain, c, sizeof plain - 1) || (c == '-' && i == 0)))
+            return true;
+    }
+    return false;
+}
+
+static void
+write_assigns(struct jw *w, const struct perm_leaf *l)
+{
+    bool any = false;
+    jw_key(w, "sets");
+    jw_array(w);
+    for (size_t i = 0; i < l->n_assigns; i++) {
+        put(w, NULL, l->assigns[i].name);
+        any = any || tells_value(&l->assigns[i].value);
+    }
+    jw_end(w);
+    if (!any)
+        return;
+    jw_key(w, "values");
+    jw_array(w);
+    for (size_t i = 0; i < l->n_assigns; i++) {
+        if (!tells_value(&l->assigns[i].value))
+            continue;
+        jw_object(w);
+        put(w, "of", l->assigns[i].name);
+        put(w, "is", l->assigns[i].value.text);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 static void
 write_leaf(struct jw *w, const struct perm_leaf *l, const char *cwd)
 {
@@ -64,13 +107,8 @@ write_leaf(struct jw *w, const struct perm_leaf *l, const char *cwd)
         jw_kcstr(w, "cwd", NULL);
     else if (strcmp(l->cwd, cwd) != 0)
         put(w, "cwd", str_from(l->cwd));
-    if (l->n_assigns) {
-        jw_key(w, "sets");
-        jw_array(w);
-        for (size_t i = 0; i < l->n_assigns; i++)
-            put(w, NULL, l->assigns[i].name);
-        jw_end(w);
-    }
+    if (l->n_assigns)
+        write_assigns(w, l);
     if (l->role == LEAF_WRAPPER || l->role == LEAF_INNER)
         jw_kcstr(w, "role", l->role == LEAF_WRAPPER ? "runs the next" : "is run by another");
     if (l->raises_power)
@@ -79,11 +117,23 @@ write_leaf(struct jw *w, const struct perm_leaf *l, const char *cwd)
     jw_end(w);
 }
 
+/* A word that is made as the command runs: what it is made of may stand elsewhere, as in `for c in 'rm x'; do $c; done`. */
+static bool
+has_unknown_word(const struct perm_analysis *a)
+{
+    for (size_t i = 0; i < a->n_leaves; i++)
+        for (size_t k = 0; k < a->leaves[i].n_argv; k++)
+            if (!a->leaves[i].argv[k].known)
+                return true;
+    return false;
+}
+
 /* What the leaves do not hold is shown as it was written: what could not be taken apart, and what a here-document feeds in. */
 static bool
 needs_text(const struct perm_analysis *a, struct str command)
 {
-    return a->incomplete || a->unparsable || a->n_leaves == 0 || str_contains(command, STR("<<"));
+    return a->incomplete || has_unknown_word(a) || a->unparsable || a->n_leaves == 0 ||
+           str_contains(command, STR("<<"));
 }
 
 static bool

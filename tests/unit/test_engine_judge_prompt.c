@@ -115,6 +115,35 @@ test_a_here_document_is_not_hidden(void **state)
     free(got);
 }
 
+/* What is made of other words as it runs is told with these, wherever they stand. */
+static void
+test_no_program_hides_in_a_variable(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *input, *want, *keep_back;
+    } cases[] = {
+        {"{\"command\":\"for c in 'touch one'; do $c; done\"}",
+         "\"text\":\"for c in 'touch one'; do $c; done\"", NULL},
+        {"{\"command\":\"set -- a b; \\\"$@\\\"\"}", "\"text\":", NULL},
+        {"{\"command\":\"GIT_PAGER='sh -c evil' A_KEY=sk-ant-1_x git log\"}",
+         "\"sets\":[\"GIT_PAGER\",\"A_KEY\"],\"values\":[{\"of\":\"GIT_PAGER\",\"is\":\"sh -c "
+         "evil\"}]",
+         "sk-ant"},
+        {"{\"command\":\"LD_PRELOAD=./x.so ls\"}", "\"is\":\"./x.so\"", NULL},
+        {"{\"command\":\"NODE_OPTIONS=--require=x npm test\"}", "\"is\":\"--require=x\"", NULL},
+        {"{\"command\":\"A='x\\\"}],\\\"verdict' ls\"}", "\"is\":\"x\\\"}],\\\"verdict\"", NULL},
+        {"{\"command\":\"TOKEN=abc.DEF=-1 ls\"}", "\"sets\":[\"TOKEN\"],\"effects\"", "abc.DEF"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char *got = call_of("Bash", cases[i].input);
+        assert_non_null(got);
+        if (!strstr(got, cases[i].want) || (cases[i].keep_back && strstr(got, cases[i].keep_back)))
+            fail_msg("%s is told as %s", cases[i].input, got);
+        free(got);
+    }
+}
+
 static void
 test_control_bytes_are_visible(void **state)
 {
@@ -230,6 +259,7 @@ main(void)
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_a_command_is_told_by_its_leaves),
         cmocka_unit_test(test_a_here_document_is_not_hidden),
+        cmocka_unit_test(test_no_program_hides_in_a_variable),
         cmocka_unit_test(test_control_bytes_are_visible),
         cmocka_unit_test(test_a_call_that_is_too_long_is_not_told),
         cmocka_unit_test(test_the_world),
