@@ -58,12 +58,13 @@ enum config_reach config_reach(const char *path);
 /* The keys that are known, one after the other; NULL past the last. */
 const char *config_known_key(size_t i);
 
-/* Paths are keys joined by dots. Scalars: the highest scope that has the value with that type wins. only_trusted leaves
+/* Paths are keys joined by dots. Scalars: the highest scope that has the value with that type wins (a number out of its key's range does not count). only_trusted leaves
  * out the project and local scope. */
 const char *config_str(const struct config *c, const char *path, bool only_trusted,
                        const char *fallback);
 long long config_int(const struct config *c, const char *path, bool only_trusted,
                      long long fallback);
+double config_num(const struct config *c, const char *path, bool only_trusted, double fallback);
 bool config_bool(const struct config *c, const char *path, bool only_trusted, bool fallback);
 /* Lists: joined, duplicates dropped (fallbackModel and availableModels: the highest scope's alone). Fills up to n;
  * returns how many there are. */

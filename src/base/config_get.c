@@ -23,7 +23,7 @@ highest(const struct config *c, const char *path, bool only_trusted,
     for (size_t i = 0; i < c->n; i++) {
         bool asked = counts(c, i, only_trusted, reach);
         const struct cJSON *v = asked ? json_at(c->files[i].tree, path) : NULL;
-        if (v && is(v)) {
+        if (v && is(v) && (!json_is_num(v) || config_in_range(path, json_value_num(v)))) {
             *ret_source = i;
             return v;
         }
@@ -75,6 +75,14 @@ config_int(const struct config *c, const char *path, bool only_trusted, long lon
     size_t i;
     const struct cJSON *v = highest(c, path, only_trusted, json_is_num, &i);
     return v ? json_int(v, "", fallback) : fallback;
+}
+
+double
+config_num(const struct config *c, const char *path, bool only_trusted, double fallback)
+{
+    size_t i;
+    const struct cJSON *v = highest(c, path, only_trusted, json_is_num, &i);
+    return v ? json_value_num(v) : fallback;
 }
 
 bool

@@ -31,6 +31,8 @@ void config_note(struct config_notes *notes, const char *file, int line, const c
     __attribute__((format(printf, 4, 5)));
 /* config_keys.c: wrong types become problems, unknown top-level keys are noted. */
 void config_check_keys(struct config *c, size_t i);
+/* Does this number count for that key? One out of its range was told, and is as if it were not there. */
+bool config_in_range(const char *path, double n);
 
 /* config_walk.c: the bytes of a JSON text that json_parse accepted. Offsets; CONFIG_NONE: not there. */
 #define CONFIG_NONE ((size_t)-1)

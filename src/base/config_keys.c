@@ -159,7 +159,7 @@ static const struct {
     {"notify", {"bell", "osc9", "off"}, "bell, osc9 or off"},
 };
 
-/* Seconds that make sense. */
+/* Numbers that make sense; another one does not count (config_in_range). */
 static const struct {
     const char *path;
     long long least, most;
@@ -167,7 +167,21 @@ static const struct {
     {"afk.timeout", 1, 300},
     {"afk.max_wait", 0, 604800},
     {"api.stall", 0, 86400},
+    {"autoCompactWindow", 1000, 1000000000},
+    {"contextWindow", 1000, 1000000000},
+    {"compact.at", 50, 95},
+    {"budget.session", 0, 1000000000},
+    {"budget.day", 0, 1000000000},
 };
+
+bool
+config_in_range(const char *path, double n)
+{
+    for (size_t i = 0; i < ARRAY_LEN(ranges); i++)
+        if (strcmp(ranges[i].path, path) == 0)
+            return n >= (double)ranges[i].least && n <= (double)ranges[i].most;
+    return true;
+}
 
 static bool
 all_strings(const struct cJSON *list, size_t *ret_index)
@@ -251,8 +265,7 @@ check_range(struct config *c, size_t i, size_t range)
 {
     const char *path = ranges[range].path;
     const struct cJSON *v = json_at(c->files[i].tree, path);
-    double n = json_value_num(v);
-    if (!json_is_num(v) || (n >= (double)ranges[range].least && n <= (double)ranges[range].most))
+    if (!json_is_num(v) || config_in_range(path, json_value_num(v)))
         return;
     config_note(
         &c->problems, c->sources[i].file,
@@ -426,6 +439,8 @@ config_check_keys(struct config *c, size_t i)
     check_members(c, i, "permissions");
     check_members(c, i, "afk");
     check_members(c, i, "budget");
+    check_members(c, i, "compact");
+    check_members(c, i, "api");
     for (const struct cJSON *m = json_first(c->files[i].tree); m; m = json_next(m)) {
         const char *name = json_key(m);
         if (name && !is_known(name) && noted++ < UNKNOWN_MAX)

@@ -14,7 +14,6 @@
 #include "engine/retry.h"
 
 #define AT_PERCENT 85
-#define AT_LEAST 50
 #define AT_MOST 95
 #define POOR_PERCENT 20 /* a run that frees less than this is poor */
 #define WINDOW_UNKNOWN 100000
@@ -50,7 +49,6 @@ compact_limit(const struct core *c)
     int64_t percent = config_int(config, "compact.at", !c->trusted, AT_PERCENT);
     if (!is_on(c))
         return 0;
-    percent = percent < AT_LEAST ? AT_LEAST : percent > AT_MOST ? AT_MOST : percent;
     if (window <= 0)
         return tokens > 0 ? tokens : 0;
     if (tokens > 0)

@@ -18,21 +18,6 @@
 /* ---- limits ---- */
 
 /* The person's own settings alone (CONFIG_PERSON): a project must not raise what may be spent. */
-static double
-setting(const struct config *cfg, const char *path)
-{
-    const struct config_source *from;
-    size_t n = config_sources(cfg, &from);
-    for (size_t i = 0; i < n; i++) {
-        const struct cJSON *v = config_value(cfg, i, path);
-        if (!json_is_num(v))
-            continue;
-        double usd = json_value_num(v);
-        return usd > 0 ? usd : 0;
-    }
-    return 0;
-}
-
 void
 spend_limits(struct core *c, struct spend_limits *ret)
 {
@@ -40,8 +25,8 @@ spend_limits(struct core *c, struct spend_limits *ret)
     const struct config *cfg = permit_config(c->permit);
     ret->session = s->raised_session > 0 ? s->raised_session
                    : s->given > 0        ? s->given
-                                         : setting(cfg, "budget.session");
-    ret->day = s->raised_day > 0 ? s->raised_day : setting(cfg, "budget.day");
+                                         : config_num(cfg, "budget.session", true, 0);
+    ret->day = s->raised_day > 0 ? s->raised_day : config_num(cfg, "budget.day", true, 0);
     c->max_budget_usd = ret->session; /* what the meters show */
 }
 

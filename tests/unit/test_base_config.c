@@ -228,9 +228,52 @@ the_afk_settings_are_checked(void **state)
     assert_string_equal(p[1].text, "'afk.timeout' must be from 1 to 300; it is ignored");
     assert_int_equal(p[1].line, 2);
     assert_string_equal(p[2].text, "'afk.max_wait' must be from 0 to 604800; it is ignored");
-    assert_string_equal(
-        p[3].text, "'afk.max_wiat' is not known and has no effect; did you mean 'max_wait'?");
+    assert_string_equal(p[3].text,
+                        "'afk.max_wiat' is not known and has no effect; did you mean 'max_wait'?");
     assert_int_equal(p[3].line, 4);
+}
+
+/* A number out of its range does not count: the next scope's does, or the default; and what it is multiplied with cannot run over. */
+static void
+a_number_out_of_its_range_does_not_count(void **state)
+{
+    static const struct {
+        const char *path, *json, *told;
+    } odd[] = {
+        {"compact.at", "{\"compact\": {\"at\": -5}}", "50 to 95"},
+        {"compact.at", "{\"compact\": {\"at\": 1e300}}", "50 to 95"},
+        {"autoCompactWindow", "{\"autoCompactWindow\": -1}", "1000 to"},
+        {"autoCompactWindow", "{\"autoCompactWindow\": 1}", "1000 to"},
+        {"contextWindow", "{\"contextWindow\": 3}", "1000 to"},
+        {"contextWindow", "{\"contextWindow\": 1e300}", "1000 to"},
+        {"api.stall", "{\"api\": {\"stall\": 1e300}}", "0 to 86400"},
+        {"api.stall", "{\"api\": {\"stall\": -7}}", "0 to 86400"},
+        {"budget.session", "{\"budget\": {\"session\": -3}}", "0 to"},
+        {"budget.day", "{\"budget\": {\"day\": 1e300}}", "0 to"},
+        {"afk.timeout", "{\"afk\": {\"timeout\": 1e300}}", "1 to 300"},
+    };
+    struct fixture *f = *state;
+    const struct config_problem *p;
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        temp_file_write(f->dir, "home/.config/yare/settings.json", odd[i].json);
+        const struct config *c = load(f);
+        assert_int_equal(config_int(c, odd[i].path, false, 77), 77);
+        assert_int_equal(config_num(c, odd[i].path, false, 77), 77);
+        assert_int_equal(config_problems(c, &p), 1);
+        assert_int_equal(p[0].line, 1);
+        assert_non_null(strstr(p[0].file, "home/.config/yare/settings.json"));
+        assert_non_null(strstr(p[0].text, odd[i].told));
+        assert_non_null(strstr(p[0].text, "it is ignored"));
+    }
+    temp_file_write(f->dir, "home/.claude/settings.json", "{\"compact\": {\"at\": 60}}");
+    temp_file_write(f->dir, "home/.config/yare/settings.json", "{\"compact\": {\"at\": 6}}");
+    assert_int_equal(config_int(load(f), "compact.at", false, 77), 60);
+    temp_file_write(f->dir, "home/.config/yare/settings.json",
+                    "{\"budget\": {\"session\": 0.25}, \"compact\": {\"att\": 6}}");
+    const struct config *c = load(f);
+    assert_true(config_num(c, "budget.session", false, 0) == 0.25);
+    assert_int_equal(config_problems(c, &p), 1);
+    assert_non_null(strstr(p[0].text, "did you mean 'at'?"));
 }
 
 /* A list of deny rules under a name that is nearly right would be no rule at all. */
@@ -244,8 +287,8 @@ a_misspelt_permissions_key_is_told(void **state)
                     " \"forbidden\": [],\n \"deny\": [\"Read(x)\"]\n},\n\"permisions\": {}}");
     const struct config *c = load(f);
     assert_int_equal(config_problems(c, &p), 4);
-    assert_string_equal(
-        p[0].text, "'permissions.dney' is not known and has no effect; did you mean 'deny'?");
+    assert_string_equal(p[0].text,
+                        "'permissions.dney' is not known and has no effect; did you mean 'deny'?");
     assert_true(str_ends(str_from(p[0].file), ".config/yare/settings.json"));
     assert_int_equal(p[0].line, 2);
     assert_non_null(strstr(p[1].text, "did you mean 'allow'?"));
@@ -263,12 +306,15 @@ words_that_mean_nothing_are_told(void **state)
 {
     struct fixture *f = *state;
     const struct config_problem *p;
-    temp_file_write(f->dir, "home/.config/yare/settings.json", "{\"theme\":\"pink\",\n\"notify\":\"loud\"}");
+    temp_file_write(f->dir, "home/.config/yare/settings.json",
+                    "{\"theme\":\"pink\",\n\"notify\":\"loud\"}");
     assert_int_equal(config_problems(load(f), &p), 2);
-    assert_string_equal(p[0].text, "'theme' must be auto, dark or light, not 'pink'; it is ignored");
+    assert_string_equal(p[0].text,
+                        "'theme' must be auto, dark or light, not 'pink'; it is ignored");
     assert_int_equal(p[1].line, 2);
     assert_non_null(strstr(p[1].text, "bell, osc9 or off, not 'loud'"));
-    temp_file_write(f->dir, "home/.config/yare/settings.json", "{\"theme\":\"dark-daltonized\",\"notify\":\"off\"}");
+    temp_file_write(f->dir, "home/.config/yare/settings.json",
+                    "{\"theme\":\"dark-daltonized\",\"notify\":\"off\"}");
     assert_int_equal(config_problems(load(f), &p), 0);
 }
 
@@ -585,6 +631,7 @@ main(void)
         CASE(wrong_types_and_unknown_keys_are_told),
         CASE(a_misspelt_permissions_key_is_told),
         CASE(the_afk_settings_are_checked),
+        CASE(a_number_out_of_its_range_does_not_count),
         CASE(words_that_mean_nothing_are_told),
         CASE(some_lists_replace),
         CASE(moved_claude_folder_and_home_as_project),
