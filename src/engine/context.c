@@ -110,6 +110,23 @@ context_emit(struct core *c)
     core_emit(c, e);
 }
 
+static bool
+set_ratio(struct core *c, double ratio)
+{
+    bool plausible = ratio >= 1.5 && ratio <= 8;
+    if (plausible)
+        c->state.bytes_per_token = ratio;
+    return plausible;
+}
+
+bool
+context_take_count(struct core *c, int64_t tokens)
+{
+    return tokens > 0 &&
+           set_ratio(c, (double)(prompt_bytes(&c->prompt) + bytes_from(&c->state, 0)) /
+                            (double)tokens);
+}
+
 void
 context_calibrate(struct core *c, int64_t tokens_in, int64_t tokens_out)
 {
@@ -120,9 +137,7 @@ context_calibrate(struct core *c, int64_t tokens_in, int64_t tokens_out)
     size_t sent = prompt_bytes(&c->prompt) + st->bytes - bytes_from(st, st->n_sent);
     /* what the server cleared was sent, but not counted */
     double ratio = (double)sent / (double)(tokens_in + (k ? k->cleared_tokens : 0));
-    /* Images and the like would throw it off: only a plausible ratio counts. */
-    if (ratio >= 1.5 && ratio <= 8)
-        st->bytes_per_token = ratio;
+    (void)set_ratio(c, ratio); /* images and the like would throw it off */
     st->context_tokens = tokens_in + tokens_out;
     st->n_counted = st->n;
 }

@@ -85,6 +85,9 @@ int64_t
 context_reserve(int64_t window); /* of a small window less: it is no reason to refuse all work */
 bool context_is_blocking(int64_t used, int64_t window);
 void context_emit(struct core *c);
+/* The server says that what stands here are so many tokens. False: that many it cannot be (a misread or made-up number), and nothing
+ * changes. */
+bool context_take_count(struct core *c, int64_t tokens);
 /* An answer came: its usage calibrates the estimator. Call after the assistant message was appended. */
 void context_calibrate(struct core *c, int64_t tokens_in, int64_t tokens_out);
 

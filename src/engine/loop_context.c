@@ -160,13 +160,14 @@ learn_limit(struct core *c, const struct err *err)
             sent = number_after(err->text, "prompt is too long: ");
     for (size_t i = 0; i < ARRAY_LEN(limit_words) && !limit; i++)
         limit = number_after(err->text, limit_words[i]);
-    /* its count is better than any estimate */
-    if (sent > 0)
-        c->state.bytes_per_token =
-            (double)(c->state.bytes + prompt_bytes(&c->prompt)) / (double)sent;
+    /* its count is better than any estimate; one that cannot be of this conversation says that its limit is none either */
+    bool counted = sent > 0 && context_take_count(c, sent);
+    if (sent > 0 && !counted)
+        return;
     if (limit <= 0)
-        limit = refused_again(&c->state, sent > 0 ? sent : context_used(c));
-    if (limit < WINDOW_LEAST || (was > 0 && limit >= was))
+        limit = refused_again(&c->state, counted ? sent : context_used(c));
+    /* one below what is in every request is no limit of tokens, and would end all work here */
+    if (limit < WINDOW_LEAST || limit <= compact_must_stay(c) || (was > 0 && limit >= was))
         return;
     c->window = limit;
     log_info("context", "the server takes in %lld tokens, not %lld", (long long)limit,

@@ -642,6 +642,40 @@ test_still_too_long_ends_with_sizes(void **state)
     rig_end(&r);
 }
 
+/* What a server counts and allows may be anything; numbers that cannot be tokens of this conversation change nothing. */
+static void
+test_odd_numbers_in_a_refusal_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {
+        "prompt is too long: 5 tokens > 4 maximum",
+        "prompt is too long: 900000000000 tokens > 0 maximum",
+        "prompt is too long: 1 tokens > 99999999999999999999 maximum",
+        "prompt is too long: -4 tokens > -9 maximum",
+        "prompt is too long: 210000 tokens > 1001 maximum",
+        "prompt is too long: 99999999999999999999999 tokens > nan maximum",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        struct rig r;
+        begin(&r, 100000);
+        struct err long_one = http(400, "prompt_too_long", odd[i]);
+        scripted_fail_start(r.script, &long_one);
+        says(&r, "it goes on", 2000);
+        says(&r, "and on", 86000);
+        says(&r, "to the limit", 300);
+        scripted_side_says(r.script, SUMMARY);
+        rig_start(&r);
+        assert_true(submit(&r, "a")->u.result.is_error);
+        assert_string_equal(submit(&r, "b")->u.result.exit, "completed");
+        assert_string_equal(submit(&r, "c")->u.result.exit, "completed");
+        assert_string_equal(submit(&r, "d")->u.result.exit, "completed");
+        for (size_t k = 0; k < r.n; k++)
+            assert_true(r.ev[k]->kind != EV_CONTEXT || r.ev[k]->u.context.window == 100000);
+        assert_int_equal(scripted_side_requests(r.script), 1); /* it still comes at the limit */
+        rig_end(&r);
+    }
+}
+
 static void
 test_a_refusal_that_is_not_for_length_compacts_nothing(void **state)
 {
@@ -836,6 +870,7 @@ main(void)
         cmocka_unit_test(test_cancelled_in_the_middle_nothing_changes),
         cmocka_unit_test(test_too_long_compacts_once_and_goes_on),
         cmocka_unit_test(test_still_too_long_ends_with_sizes),
+        cmocka_unit_test(test_odd_numbers_in_a_refusal_change_nothing),
         cmocka_unit_test(test_a_refusal_that_is_not_for_length_compacts_nothing),
         cmocka_unit_test(test_a_full_window_in_an_answer_takes_the_same_way),
         cmocka_unit_test(test_a_resumed_session_sends_the_same),
