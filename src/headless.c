@@ -74,6 +74,8 @@ show_plain(const struct event *e)
         complain(e->u.notice.text);
     } else if (e->kind == EV_ERROR) {
         complain(e->u.error.err.text);
+    } else if (headless_is_compaction(e) && e->u.compact.text) {
+        complain(e->u.compact.text);
     } else if (e->kind == EV_RETRY) {
         char *text =
             xasprintf("attempt %d failed (%s), the next one in %lld ms", e->u.retry.attempt,

@@ -116,6 +116,32 @@ write_denied(const struct event *e, const struct headless_ids *ids, struct jw *w
 }
 
 static void
+write_text(const char *subtype, const char *text, const struct headless_ids *ids, struct jw *w)
+{
+    open_message(w, "system", subtype, ids);
+    jw_kcstr(w, "content", text);
+    close_message(w, NULL);
+}
+
+static void
+write_compaction(const struct event *e, const struct headless_ids *ids, struct jw *w)
+{
+    if (e->u.compact.failed) {
+        write_text("informational", e->u.compact.text, ids, w);
+        return;
+    }
+    open_message(w, "system", "compact_boundary", ids);
+    jw_key(w, "compact_metadata");
+    jw_object(w);
+    jw_kcstr(w, "trigger", strcmp(e->u.compact.tier, "person") == 0 ? "manual" : "auto");
+    jw_kint(w, "pre_tokens", e->u.compact.before);
+    jw_kint(w, "post_tokens", e->u.compact.after);
+    jw_end(w);
+    jw_kcstr(w, "content", e->u.compact.text);
+    close_message(w, NULL);
+}
+
+static void
 write_result(const struct event *e, const struct headless_ids *ids, struct jw *w)
 {
     open_message(w, "result", e->u.result.subtype, ids);
@@ -139,20 +165,22 @@ write_result(const struct event *e, const struct headless_ids *ids, struct jw *w
 }
 
 static void
-write_text(const char *subtype, const char *text, const struct headless_ids *ids, struct jw *w)
-{
-    open_message(w, "system", subtype, ids);
-    jw_kcstr(w, "content", text);
-    close_message(w, NULL);
-}
-
-static void
 remember(const struct event *e, struct headless_ids *ids)
 {
     free(ids->session_id);
     free(ids->model);
     ids->session_id = xstrdup(e->u.session.id);
     ids->model = xstrdup(e->u.session.model);
+}
+
+bool
+headless_is_compaction(const struct event *e)
+{
+    static const char *const tiers[] = {"person", "auto", "reactive"};
+    for (size_t i = 0; e->kind == EV_COMPACT && i < ARRAY_LEN(tiers); i++)
+        if (e->phase == PHASE_END && !e->agent && strcmp(e->u.compact.tier, tiers[i]) == 0)
+            return true;
+    return false;
 }
 
 bool
@@ -189,6 +217,11 @@ headless_json(const struct event *e, struct headless_ids *ids, struct buf *out)
         return true;
     case EV_ERROR:
         write_text("error", e->u.error.err.text, ids, &w);
+        return true;
+    case EV_COMPACT:
+        if (!headless_is_compaction(e))
+            return false;
+        write_compaction(e, ids, &w);
         return true;
     case EV_RESULT:
         write_result(e, ids, &w);

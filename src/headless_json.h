@@ -8,4 +8,6 @@
 struct headless_ids {
     char *session_id, *model;
 };
+/* The end of a compaction, made or not, as against the cheaper tiers: what came before it, the model has not any more. */
+bool headless_is_compaction(const struct event *e);
 bool headless_json(const struct event *e, struct headless_ids *ids, struct buf *out);
