@@ -68,6 +68,16 @@ text_repair(struct buf *out, struct str s)
     return replaced;
 }
 
+struct str
+text_start(struct str s, size_t max)
+{
+    if (s.len <= max)
+        return s;
+    while (max > 0 && ((unsigned char)s.ptr[max] & 0xC0) == 0x80)
+        max--;
+    return str_sub(s, 0, max);
+}
+
 int
 text_cp_width(int32_t cp)
 {

@@ -14,6 +14,8 @@ size_t text_encode(int32_t cp, char out[4]);
 bool text_valid_utf8(struct str s);
 /* Copies s with each invalid sequence replaced by U+FFFD; returns how many bytes were replaced. */
 size_t text_repair(struct buf *out, struct str s);
+/* The beginning of s, at most max bytes, at a whole character. */
+struct str text_start(struct str s, size_t max);
 /* Columns of one code point: 0 (combining, control), 1 or 2. */
 int text_cp_width(int32_t cp);
 /* The grapheme cluster that starts at off: its byte length (>= 1) and its columns (0 to 2). */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "engine/attach_private.h"
 #include "engine/core.h"
 
@@ -28,21 +29,11 @@ attach_producers(size_t *ret_n)
 
 /* ---- the table ---- */
 
-static struct str
-cut(struct str text, size_t max)
-{
-    if (text.len <= max)
-        return text;
-    while (max > 0 && ((unsigned char)text.ptr[max] & 0xc0) == 0x80)
-        max--;
-    return str_sub(text, 0, max);
-}
-
 static size_t
 add_block(struct message_builder *b, struct str text)
 {
     struct buf block;
-    struct str fits = cut(text, ATTACH_TEXT_MAX);
+    struct str fits = text_start(text, ATTACH_TEXT_MAX);
     buf_init(&block, BUF_MAX);
     buf_adds(&block, "<system-reminder>\n");
     buf_add_str(&block, fits);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/compact_private.h"
 #include "engine/core.h"
 #include "engine/extract.h"
@@ -19,12 +20,7 @@ first_line(struct str s, size_t max)
 {
     s = str_trim(s);
     size_t nl = str_find(s, '\n', 0);
-    s = str_sub(s, 0, nl == (size_t)-1 ? s.len : nl);
-    if (s.len <= max)
-        return s;
-    while (max > 0 && ((unsigned char)s.ptr[max] & 0xc0) == 0x80)
-        max--;
-    return str_sub(s, 0, max);
+    return text_start(str_sub(s, 0, nl == (size_t)-1 ? s.len : nl), max);
 }
 
 static void

@@ -20,23 +20,12 @@
 
 /* ---- strings ---- */
 
-/* The beginning of s, at most max bytes, at a whole character. */
-static struct str
-cut(struct str s, size_t max)
-{
-    if (s.len <= max)
-        return s;
-    while (max > 0 && ((unsigned char)s.ptr[max] & 0xc0) == 0x80)
-        max--;
-    return str_sub(s, 0, max);
-}
-
 void
 judge_put(struct jw *w, const char *key, struct str s, size_t max)
 {
     struct buf shown;
     buf_init(&shown, BUF_MAX);
-    struct str part = cut(s, max);
+    struct str part = text_start(s, max);
     text_visible(&shown, part);
     if (part.len < s.len)
         buf_adds(&shown, " ... (cut)");

@@ -2,21 +2,12 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "engine/loop_stream.h"
 #include "engine/retry.h"
 
 /* No model says more in one answer; a server that never stops must not fill the context for good. */
 #define PARTIAL_MAX ((size_t)512 << 10)
-
-static struct str
-start_of(struct str text, size_t max)
-{
-    if (text.len <= max)
-        return text;
-    while (max > 0 && ((unsigned char)text.ptr[max] & 0xc0) == 0x80)
-        max--;
-    return str_sub(text, 0, max);
-}
 
 struct message *
 loop_received_text(const struct loop *l, const struct round *r)
@@ -25,7 +16,7 @@ loop_received_text(const struct loop *l, const struct round *r)
     size_t room = PARTIAL_MAX;
     for (size_t i = 0; r->blocks && i < stream_blocks_len(r->blocks); i++) {
         const struct stream_block *k = stream_blocks_at(r->blocks, i);
-        struct str text = k->kind == BLOCK_TEXT ? start_of(k->text, room) : STR("");
+        struct str text = k->kind == BLOCK_TEXT ? text_start(k->text, room) : STR("");
         room -= text.len;
         message_add_text(b, text);
     }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
+
 #define UNFORMED_MIN 400 /* a text without headings counts from here */
 #define SAME_MIN 24      /* a line of so many bytes is not said twice in a section */
 #define CUT "...\n"
@@ -139,10 +141,8 @@ cut(struct buf *b, size_t max)
         line--;
     if (line > end / 2)
         end = line;
-    while (end > 0 && ((unsigned char)b->data[end] & 0xc0) == 0x80)
-        end--;
-    buf_truncate(b, end);
-    if (end)
+    buf_truncate(b, text_start(buf_str(b), end).len);
+    if (b->len)
         buf_adds(b, CUT);
 }
 

@@ -29,14 +29,10 @@ struct toolsum {
 static void
 add_start(struct buf *out, struct str s, size_t max)
 {
-    if (s.len <= max) {
-        buf_add_str(out, s);
-        return;
-    }
-    while (max > 0 && ((unsigned char)s.ptr[max] & 0xc0) == 0x80)
-        max--;
-    buf_add_str(out, str_sub(s, 0, max));
-    buf_adds(out, " ...");
+    struct str start = text_start(s, max);
+    buf_add_str(out, start);
+    if (start.len < s.len)
+        buf_adds(out, " ...");
 }
 
 static const struct block *
@@ -134,10 +130,7 @@ line_of(struct str text)
         buf_init(&shown, 4096);
         text_visible(&shown, str_sub(line, 0, TOOLSUM_MAX + 4));
         if (line.len > TOOLSUM_MAX) {
-            size_t end = TOOLSUM_MAX < shown.len ? TOOLSUM_MAX : shown.len;
-            while (end > 0 && ((unsigned char)shown.data[end] & 0xc0) == 0x80)
-                end--;
-            buf_truncate(&shown, end);
+            buf_truncate(&shown, text_start(buf_str(&shown), TOOLSUM_MAX).len);
             buf_adds(&shown, "...");
         }
         return buf_take(&shown);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/uuid.h"
 #include "model/pilot_call.h"
 
@@ -22,14 +23,9 @@ struct answer {
 static void
 add_cut(struct buf *out, struct str s, size_t max)
 {
-    size_t n = s.len;
-    if (n > max) {
-        n = max;
-        while (n && ((unsigned char)s.ptr[n] & 0xC0) == 0x80)
-            n--;
-    }
-    buf_add_str(out, str_sub(s, 0, n));
-    if (n < s.len)
+    struct str start = text_start(s, max);
+    buf_add_str(out, start);
+    if (start.len < s.len)
         buf_adds(out, "...");
 }
 

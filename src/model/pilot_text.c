@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 const char pilot_help[] =
     "I am yare's offline pilot, **not a language model**: I follow plain instructions with yare's "
     "real tools, so that "
@@ -50,11 +52,7 @@ add_code(struct buf *out, const char *text)
     struct str s = str_from(text), line = s;
     str_split(&s, '\n', &line);
     bool cut = s.ptr != NULL || line.len > 60;
-    if (line.len > 60) {
-        line.len = 60;
-        while (line.len && ((unsigned char)line.ptr[line.len] & 0xC0) == 0x80)
-            line.len--;
-    }
+    line = text_start(line, 60);
     const char *fence = str_find(line, '`', 0) == (size_t)-1 ? "`" : "`` ";
     buf_addf(out, "%s%.*s%s%s", fence, (int)line.len, line.ptr, cut ? "..." : "",
              fence[1] ? " ``" : "`");

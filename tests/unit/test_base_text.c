@@ -159,6 +159,25 @@ addresses(void **state)
     }
 }
 
+static void
+beginnings_end_at_whole_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t max;
+        const char *start;
+    } cases[] = {{0, ""},
+                 {1, "a"},
+                 {2, "a"},
+                 {3, "a\u00e9"},
+                 {5, "a\u00e9"},
+                 {6, "a\u00e9\u20ac"},
+                 {9, "a\u00e9\u20ac"}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_true(str_is(text_start(STR("a\u00e9\u20ac"), cases[i].max), cases[i].start));
+    assert_int_equal(text_start(STR(""), 3).len, 0);
+}
+
 int
 main(void)
 {
@@ -167,6 +186,7 @@ main(void)
                                        cmocka_unit_test(unsafe_text_is_shown),
                                        cmocka_unit_test(graphemes_both_ways),
                                        cmocka_unit_test(folding),
+                                       cmocka_unit_test(beginnings_end_at_whole_characters),
                                        cmocka_unit_test(finding_without_case),
                                        cmocka_unit_test(addresses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
