@@ -119,15 +119,6 @@ chain_lift(struct chain *c, enum force most)
     return n;
 }
 
-bool
-chain_has(const struct chain *c, enum verdict v)
-{
-    for (size_t i = 0; i < c->d->n_findings; i++)
-        if (c->d->findings[i].verdict == v)
-            return true;
-    return false;
-}
-
 /* ---- circumstances ---- */
 
 void

@@ -109,7 +109,6 @@ void chain_add(struct chain *c, const char *layer, enum verdict v, enum force fo
     __attribute__((format(printf, 7, 8)));
 /* An ask counts no longer: it becomes a note. How many asks of at most that force were there. */
 size_t chain_lift(struct chain *c, enum force most);
-bool chain_has(const struct chain *c, enum verdict v);
 /* True: the same was asked before, and has been judged. Takes the key. */
 bool chain_seen(struct chain *c, char *take);
 
@@ -165,18 +164,21 @@ bool access_rules(struct chain *c, const struct access *a, const struct path_nam
 /* The operands of a program whose effects are not known: yare's own files, and trees that hold what a deny rule names. */
 void judge_operands(struct chain *c, const struct perm_leaf *l);
 
-/* repo.c */
-/* Is the repository that git would use in dir the project's own? */
+/* repo_config.c */
 /* The project's own git configuration names a program that a read-only form would run, and that the environment cannot switch
  * off (filters, external diffs and textconv, signature checks, hooks), or pulls in another file. Read at each decision. */
 bool repo_config_runs(const char *root);
 bool repo_config_runs_at(const char *root, int depth); /* depth: of repositories in repositories */
 /* repo_modules.c: the same of the repositories that the index of `git` lists below root. */
 bool repo_modules_run(const char *root, const char *git, int depth);
-bool repo_is_own(const struct chain *c, const char *dir);
+
+/* repo.c */
 /* A git command works in the project's own repository, in whichever of its folders it runs (-C counted). */
 bool repo_git_is_own(const struct chain *c, const struct perm_leaf *leaf);
 bool leaf_is(const struct perm_leaf *leaf, const char *program); /* by base name */
+
+/* layers.c: find with a test of names, joined to nothing else by -o or !, means what they match, not the folder it starts from. */
+bool leaf_finds_by_name(const struct perm_leaf *l);
 
 /* cover.c */
 void covers_make(struct chain *c);

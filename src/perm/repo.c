@@ -33,7 +33,8 @@ is_repo(const char *dir)
     return has(dir, ".git") || (has(dir, "HEAD") && has(dir, "objects") && has(dir, "refs"));
 }
 
-bool
+/* Is the repository that git would use in dir the project's own? */
+static bool
 repo_is_own(const struct chain *c, const char *dir)
 {
     struct path_names n;

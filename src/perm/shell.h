@@ -157,7 +157,7 @@ struct sh {
     const char **fresh; /* links and copied trees made earlier in this command line */
     size_t n_fresh;
     const char **made; /* folders made earlier in this command line */
-    size_t n_made, cap_made;
+    size_t n_made;
     size_t stages[8]; /* leaves of the earlier parts of this pipe; SIZE_MAX: no simple command */
     size_t n_stages;
     bool ifs_seen;    /* IFS may have been set: unquoted values are split in ways not known */
@@ -280,7 +280,6 @@ struct state state_copy(struct sh *sh, const struct state *st);
 void state_join(struct sh *sh, const struct state *other);
 bool state_equal(const struct state *a, const struct state *b);
 void cwd_join(struct cwdset *a, const struct cwdset *b);
-bool cwd_equal(const struct cwdset *a, const struct cwdset *b);
 void sh_settle(struct sh *sh); /* ok = fail = the present cwd */
 bool is_name(struct str s);
 
@@ -346,12 +345,9 @@ void redirs_apply(struct sh *sh, size_t leaf, const struct command *c);
 
 /* Makes the leaf and those it wraps; redirections are applied. Returns its index or SIZE_MAX at the cap. */
 size_t leaf_command(struct sh *sh, struct command *c);
-size_t leaf_new(struct sh *sh, const struct command *c);
 struct perm_leaf *leaf_at(struct sh *sh, size_t i);
-/* The same without functions. */
+/* Judges argv of an existing leaf: builtin, wrapper or program; functions of the command line do not count. */
 void leaf_judge_program(struct sh *sh, size_t leaf, const struct command *c);
-/* Judges argv of an existing leaf: function, builtin, wrapper or program. */
-void leaf_judge(struct sh *sh, size_t leaf, const struct command *c);
 /* A command found inside another: its words from argv[from] on. */
 void leaf_inner(struct sh *sh, size_t outer, const struct command *c, size_t from,
                 bool transparent);

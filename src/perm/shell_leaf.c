@@ -22,7 +22,7 @@ set_cwd(struct sh *sh, struct perm_leaf *l)
     l->cwd = v[0];
 }
 
-size_t
+static size_t
 leaf_new(struct sh *sh, const struct command *c)
 {
     struct perm_analysis *r = sh->ret;
@@ -100,7 +100,8 @@ leaf_judge_program(struct sh *sh, size_t leaf, const struct command *c)
         printf_sets(sh, c);
 }
 
-void
+/* Judges argv of a leaf: function, builtin, wrapper or program. */
+static void
 leaf_judge(struct sh *sh, size_t leaf, const struct command *c)
 {
     static const char *const misplaced[] = {"{",    "}",    "do",   "done",   "then",     "fi",

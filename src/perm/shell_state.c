@@ -138,6 +138,26 @@ state_join(struct sh *sh, const struct state *other)
             state_set(sh, other->vars[i].name, VAR_UNKNOWN, str_from(NULL));
 }
 
+static bool
+cwd_has(const struct cwdset *s, const char *dir)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->dir[i], dir) == 0)
+            return true;
+    return false;
+}
+
+static bool
+cwd_equal(const struct cwdset *a, const struct cwdset *b)
+{
+    if (a->unknown != b->unknown || a->n != b->n)
+        return false;
+    for (size_t i = 0; i < b->n; i++)
+        if (!cwd_has(a, b->dir[i]))
+            return false;
+    return true;
+}
+
 bool
 state_equal(const struct state *a, const struct state *b)
 {
@@ -148,15 +168,6 @@ state_equal(const struct state *a, const struct state *b)
         if (!var_equal(&a->vars[i], state_get(b, a->vars[i].name)))
             return false;
     return true;
-}
-
-static bool
-cwd_has(const struct cwdset *s, const char *dir)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->dir[i], dir) == 0)
-            return true;
-    return false;
 }
 
 void
@@ -173,17 +184,6 @@ cwd_join(struct cwdset *a, const struct cwdset *b)
     }
     if (a->unknown)
         a->n = 0;
-}
-
-bool
-cwd_equal(const struct cwdset *a, const struct cwdset *b)
-{
-    if (a->unknown != b->unknown || a->n != b->n)
-        return false;
-    for (size_t i = 0; i < b->n; i++)
-        if (!cwd_has(a, b->dir[i]))
-            return false;
-    return true;
 }
 
 void

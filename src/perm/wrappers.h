@@ -48,8 +48,6 @@ extern const struct wrapper_table wrappers_system, wrappers_boxes, wrappers_runn
 
 /* The row for a program called with these words, or NULL. *ret_from: the word behind its name and sub-commands. */
 const struct wrapper *wrapper_find(struct str name, const struct command *c, size_t *ret_from);
-/* Index of the word behind the program's sub-commands `sub`, which options may precede; 0: they are not there. */
-size_t wrapper_sub(const char *program, const char *sub, const struct command *c);
 
 /* ---- judging one ---- */
 struct wrap {

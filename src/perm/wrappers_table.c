@@ -108,8 +108,9 @@ static const struct wrapper rows[] = {
 };
 const struct wrapper_table wrappers_system = {rows, ARRAY_LEN(rows)};
 
-size_t
-wrapper_sub(const char *program, const char *sub, const struct command *c)
+/* Index of the word behind the program's sub-commands `sub`, which options may precede; 0: they are not there. */
+static size_t
+behind_sub(const char *program, const char *sub, const struct command *c)
 {
     const struct globals *g = globals_of(str_from(program), false);
     struct str rest = str_from(sub), word;
@@ -142,7 +143,7 @@ find_in(const struct wrapper_table *t, struct str name, const struct command *c,
         const struct wrapper *w = &t->v[i];
         if (!str_is(name, w->name))
             continue;
-        *ret_from = w->sub ? wrapper_sub(w->name, w->sub, c) : 1;
+        *ret_from = w->sub ? behind_sub(w->name, w->sub, c) : 1;
         if (*ret_from)
             return w;
     }
