@@ -297,9 +297,17 @@ sandbox_guard_top(const struct sandbox_guards *g, const char *top, bool is_home)
         if (!skip && (is_home || !name.home_only))
             guard(g, top, name.name, name.folder);
     }
-    /* Without a .git, a HEAD beside objects and refs would make the folder itself a repository. */
+    /* Without a .git, or with one that was spoilt, a HEAD beside objects and refs would make the folder itself a repository. Where there is
+     * one, git takes the word HEAD for its own. */
+    char *refs = fs_join(top, "refs"), *objects = fs_join(top, "objects");
     if (!fs_exists(git))
         guard(g, top, "HEAD", true);
+    else if (!fs_exists(refs))
+        guard(g, top, "refs", true);
+    else if (!fs_exists(objects))
+        guard(g, top, "objects", true);
+    free(refs);
+    free(objects);
     free(yarn);
     free(git);
 }

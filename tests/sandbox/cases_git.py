@@ -216,6 +216,20 @@ def case_folders_above_a_work_tree(b):
 
 
 @only("bwrap")
+def case_project_made_a_repository(b):
+    """A .git that is none any more is passed over, and git takes the folder itself for a repository where it looks like one."""
+    repository(b)
+    b.sh(f"printf '#!/bin/sh\\ntouch {b.base}/project/pwned\\n' > evil; chmod +x evil; echo none > .git/HEAD; mkdir objects refs; "
+         f"echo 'ref: refs/heads/x' > HEAD; printf '[core]\\nrepositoryformatversion = 0\\nbare = false\\nworktree = {b.project}\\nfsmonitor = ./evil\\n' > config")
+    subprocess.run(b.as_account(["git", "status"]), cwd=b.project, env=b.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    want(not b.there("project/pwned"), "git ran what the command left")
+    b.write("project/.git/HEAD", "ref: refs/heads/master\n")
+    r = b.sh("rm HEAD; git add -A && git commit -qm two && git log --oneline HEAD && git diff HEAD && git status --short")
+    want(r.code == 0, "git does not work any more", r)
+    clean(b, "config", "evil", "objects")
+
+
+@only("bwrap")
 def case_included_settings(b):
     """Settings that git's own take in from the work tree are git's settings."""
     b.write("project/tools/gitconfig", "[include]\n\tpath = more\n")
