@@ -32,6 +32,8 @@ const struct context_kept *context_kept_if(const struct core *c); /* NULL: nothi
 int64_t context_scale(const struct core *c);
 void context_drop_staged(struct context_kept *k);
 
+/* What the tiers look at now. */
+struct tier_view context_view(struct core *c, int64_t goal);
 /* Makes the edits: texts are kept first, State and its counts follow, the journal is told. False: nothing changed, err says why. */
 bool context_commit(struct core *c, const struct tier_view *v, const struct tier_result *r,
                     const char *tier, struct err *err) MUST_CHECK;

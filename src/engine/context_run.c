@@ -11,8 +11,8 @@
 /* ---- measures ---- */
 
 /* State as it is now. keep_dir is borrowed from c. */
-static struct tier_view
-view(struct core *c, int64_t goal)
+struct tier_view
+context_view(struct core *c, int64_t goal)
 {
     struct tier_view v = {
         .messages = c->state.messages,
@@ -167,7 +167,7 @@ run_tier(struct core *c, const char *name, tier_fn fn)
 {
     core_need_messages(c);
     core_mend(c, " before it was shortened");
-    const struct tier_view v = view(c, percent_of(c, CONTEXT_FREE_TO));
+    const struct tier_view v = context_view(c, percent_of(c, CONTEXT_FREE_TO));
     struct tier_result r = {0};
     fn(&v, &r);
     if (is_enough(c, &r) && commit_and_tell(c, &v, &r, name))
@@ -285,7 +285,7 @@ stage_folds(struct core *c, int64_t goal)
     context_drop_staged(k);
     core_need_messages(c);
     core_mend(c, " before it was shortened");
-    const struct tier_view v = view(c, goal);
+    const struct tier_view v = context_view(c, goal);
     tier_collapse(&v, &k->staged);
     if (!k->staged.n)
         return;
@@ -318,7 +318,7 @@ commit_staged(struct core *c)
     struct context_kept *k = context_kept(c);
     struct tier_result r = k->staged;
     k->staged = (struct tier_result){0};
-    const struct tier_view v = view(c, 0);
+    const struct tier_view v = context_view(c, 0);
     int64_t saved = r.before - r.after;
     r.before = v.used; /* what was appended since has grown it */
     r.after = v.used > saved ? v.used - saved : 0;
@@ -356,7 +356,7 @@ trim_new(struct core *c)
         return;
     core_need_messages(c);
     core_mend(c, " before it was shortened");
-    const struct tier_view v = view(c, goal);
+    const struct tier_view v = context_view(c, goal);
     struct tier_result r = {0};
     tier_trim(&v, c->state.n_sent ? c->state.n_sent : c->state.n_counted, &r);
     if (r.n)
@@ -424,7 +424,7 @@ context_preview(struct core *c, struct buf *out)
     core_need_messages(c);
     core_mend(c, "");
     int64_t used = context_used(c), window = context_window(c);
-    const struct tier_view v = view(c, percent_of(c, CONTEXT_FREE_TO));
+    const struct tier_view v = context_view(c, percent_of(c, CONTEXT_FREE_TO));
     if (window <= 0) {
         buf_adds(out, "the model's window is not known, so no tier runs by itself\n");
         return;

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+#include "engine/context_kept.h"
 #include "engine/core.h"
 #include "engine/failure.h"
 #include "engine/images.h"
 #include "engine/rebuild.h"
+#include "engine/tier_private.h"
 
 #define LEFT_OUT "(a part of this message was left out: the server refused it)"
 
@@ -25,27 +28,43 @@ find_in_state(const struct core *c, const struct model_request *req, size_t at)
     return req->n_messages == st->n ? at : SIZE_MAX;
 }
 
+/* ---- the mended messages ---- */
+
+/* Edits like those of a tier: the journal is told, so that a resumed session does not send again what was refused. */
 static void
-put_in_state(struct core *c, size_t at, const struct message *take_m)
+put(struct tier_result *r, size_t at, const struct message *take_fresh, const char *what)
 {
-    message_free(c->state.messages[at]);
-    c->state.messages[at] = take_m;
+    struct tier_edit *e = tier_edit_add(r);
+    e->from = at;
+    e->to = at + 1;
+    e->with = xcalloc(1, sizeof *e->with);
+    e->with[0] = take_fresh;
+    e->n_with = 1;
+    e->what = xstrdup(what);
+}
+
+static bool
+commit(struct core *c, struct tier_result *r)
+{
+    const struct tier_view v = context_view(c, 0);
+    struct err err = {0};
+    bool ok = r->n && context_commit(c, &v, r, "repair", &err);
+    if (r->n && !ok)
+        log_warn("repair", "nothing was mended: %s", err.text);
+    tier_result_release(r);
+    return ok;
 }
 
 /* A signature that one answer has wrong, by another model or account, is wrong in all of them. */
-static bool
-strip_thinking(struct core *c)
+static void
+strip_thinking(const struct core *c, struct tier_result *r)
 {
-    bool changed = false;
     for (size_t i = 0; i < c->state.n; i++) {
         const struct message *m = c->state.messages[i];
         const struct message *fresh = rebuild_has_thinking(m) ? rebuild_without_thinking(m) : NULL;
-        if (!fresh)
-            continue;
-        put_in_state(c, i, fresh);
-        changed = true;
+        if (fresh)
+            put(r, i, fresh, "thinking");
     }
-    return changed;
 }
 
 /* The refused block in another form, so that calls and results still pair. */
@@ -91,27 +110,27 @@ holds_image(const struct block *b)
 }
 
 /* Only what the complaint is about goes. Words never do, least of all the person's: the refusal is told instead. */
-static bool
-mend_one(struct core *c, size_t at, size_t block, const char *said, const char **ret_what)
+static const char *
+mend_one(const struct core *c, size_t at, size_t block, const char *said, struct tier_result *r)
 {
     const struct message *m = c->state.messages[at], *fresh = NULL;
     const struct block *b = block < m->n_blocks ? &m->blocks[block] : NULL;
+    const char *what = "a block was left out";
     if (!b || b->kind == BLOCK_TEXT)
-        return false;
+        return "";
     if (rebuild_is_thinking(b) || strstr(said, "thinking")) {
-        *ret_what = "its thinking was left out";
-        return strip_thinking(c);
+        strip_thinking(c, r);
+        return "its thinking was left out";
     }
     if (holds_image(b)) {
-        *ret_what = "the image was replaced by a text that says so";
+        what = "the image was replaced by a text that says so";
         fresh = images_replace(m, images_any, NULL);
     } else if (!strstr(said, "image")) {
-        *ret_what = "a block was left out";
         fresh = without_block(m, block);
     }
     if (fresh)
-        put_in_state(c, at, fresh);
-    return fresh != NULL;
+        put(r, at, fresh, what);
+    return what;
 }
 
 bool
@@ -120,14 +139,18 @@ repair_block(struct core *c, const struct model_request *req, const struct err *
 {
     size_t at, block;
     const char *what = "its thinking was left out";
+    struct tier_result r = {0};
     if (!failure_place(err, &at, &block))
         return false;
     size_t i = find_in_state(c, req, at);
     if (i == SIZE_MAX)
         return false;
-    bool ok = block == SIZE_MAX ? strstr(err->text, "thinking") && strip_thinking(c)
-                                : mend_one(c, i, block, err->text, &what);
-    if (ok)
-        (void)snprintf(ret_what, what_size, "message %zu: %s", at + 1, what);
-    return ok;
+    if (block != SIZE_MAX)
+        what = mend_one(c, i, block, err->text, &r);
+    else if (strstr(err->text, "thinking"))
+        strip_thinking(c, &r);
+    if (!commit(c, &r))
+        return false;
+    (void)snprintf(ret_what, what_size, "message %zu: %s", at + 1, what);
+    return true;
 }

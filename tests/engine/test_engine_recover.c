@@ -230,6 +230,16 @@ test_a_block_that_is_refused_is_mended_once(void **state)
     assert_null(strstr(scripted_request(r.script, 2)->messages[1], "sig-1"));
     submit(&r, "again", "model_error"); /* the call that stands there now is not touched */
     assert_int_equal(scripted_requests(r.script), 4);
+    /* nor does a session that is opened again send what was refused */
+    char id[37];
+    snprintf(id, sizeof id, "%s", engine_session_id(r.e));
+    rig_stop(&r);
+    r.cfg.resume_id = id;
+    says(&r, "without it");
+    rig_start(&r);
+    submit(&r, "once more", "completed");
+    assert_null(strstr(scripted_request(r.script, 4)->messages[1], "sig-1"));
+    assert_non_null(strstr(scripted_request(r.script, 4)->messages[1], "t1"));
     rig_end(&r);
 }
 
