@@ -83,7 +83,9 @@ permit_build_request(struct permit *p, const struct permit_call *call, struct pe
     size_t n = 0;
     for (; n < p->settings.n_dirs && n < ARRAY_LEN(r->dirs); n++)
         r->dirs[n] = p->settings.dirs[n];
+    size_t roots = c->paths.spill ? 1 : 0; /* what a fork's markers name lies with its parents */
     r->read_roots[0] = c->paths.spill;
+    roots += session_kept_dirs(c, r->read_roots + roots, SESSION_FORKS_MAX);
     r->req = (struct perm_request){
         .tool = call->tool->name,
         .input = call->input,
@@ -98,7 +100,7 @@ permit_build_request(struct permit *p, const struct permit_call *call, struct pe
         .additional_dirs = r->dirs,
         .n_additional_dirs = n,
         .read_roots = r->read_roots,
-        .n_read_roots = c->paths.spill ? 1 : 0,
+        .n_read_roots = roots,
         .trusted = c->trusted,
         .interactive = call->person || c->interactive,
         .case_insensitive = -1,

@@ -6,6 +6,7 @@
 #include "engine/judge.h"
 #include "engine/permit.h"
 #include "engine/permit_settings.h"
+#include "engine/session_kept.h"
 #include "perm/chain.h"
 #include "tools/tool.h"
 
@@ -50,7 +51,7 @@ struct permit {
 struct permit_request {
     struct perm_request req;
     const char *dirs[64];
-    const char *read_roots[1];
+    const char *read_roots[1 + SESSION_FORKS_MAX];
 };
 void permit_build_request(struct permit *p, const struct permit_call *call,
                           struct permit_request *r);

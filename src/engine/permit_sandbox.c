@@ -92,12 +92,16 @@ make(struct permit *p, enum sandbox_kind kind, struct err *err)
     struct proxy *proxy = kind == SANDBOX_BWRAP ? make_proxy(p, err) : NULL;
     if (!proxy && err->code != ERR_NONE)
         return NULL;
+    const char *kept[SESSION_FORKS_MAX];
+    size_t n_kept = session_kept_dirs(c, kept, SESSION_FORKS_MAX);
     const struct sandbox_place at = {.root = c->root,
                                      .cwd = c->cwd,
                                      .home = c->home,
                                      .config_dir = c->config_dir,
                                      .data_dir = c->data_dir,
                                      .spill_dir = c->paths.spill,
+                                     .kept_dirs = kept,
+                                     .n_kept_dirs = n_kept,
                                      .additional_dirs = dirs,
                                      .n_additional_dirs = n,
                                      .tmp = c->sandbox->tmp,

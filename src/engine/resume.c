@@ -7,6 +7,7 @@
 #include "engine/compact.h"
 #include "engine/engine_private.h"
 #include "engine/resume.h"
+#include "engine/session_kept.h"
 #include "store/shell_line.h"
 
 struct replay {
@@ -159,6 +160,23 @@ read_ends(const struct replay *r)
     return ends;
 }
 
+/* The line over this batch of calls, if one was written. */
+static void
+emit_line(const struct replay *r, const struct message *m)
+{
+    size_t i = 0;
+    while (i < m->n_blocks && m->blocks[i].kind != BLOCK_TOOL_USE)
+        i++;
+    const char *calls,
+        *text = i < m->n_blocks ? session_kept_line_of(r->core, m->blocks[i].id, &calls) : NULL;
+    if (!text)
+        return;
+    struct event *e = event_new(EV_TOOL_SUMMARY);
+    e->u.tool_summary.calls = xstrdup(calls);
+    e->u.tool_summary.text = xstrdup(text);
+    send(r, e);
+}
+
 static void
 replay_assistant(const struct replay *r, const struct message *m, const struct message *next)
 {
@@ -184,6 +202,7 @@ replay_assistant(const struct replay *r, const struct message *m, const struct m
         emit_tool(r, PHASE_END, b, result_of(next, b->id), end_of(ends, b->id));
     }
     json_free(ends);
+    emit_line(r, m);
 }
 
 /* A command that the person ran: the line and its output, as they stood there when it ran. */

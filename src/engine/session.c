@@ -10,6 +10,7 @@
 #include "engine/attach.h"
 #include "engine/context.h"
 #include "engine/permit.h"
+#include "engine/session_kept.h"
 #include "engine/session_private.h"
 #include "engine/toolsum.h"
 #include "engine/validator.h"
@@ -238,7 +239,7 @@ open_transcript(struct core *c, const char *path, bool fork, struct err *err)
 
 /* A fork writes the messages again, into the new session's own journal. */
 static bool
-copy_to_fork(struct core *c, struct err *err)
+copy_to_fork(struct core *c, const char *from_id, struct err *err)
 {
     struct conversation *from = c->conv;
     c->conv = NULL;
@@ -254,6 +255,8 @@ copy_to_fork(struct core *c, struct err *err)
         pins_note_all(c);
     if (ok)
         context_note_edits(c);
+    if (ok)
+        session_kept_fork(c, from_id);
     if (ok && c->was.todos) {
         c->todos_due = xstrdup(c->was.todos);
         session_note_todos(c);
@@ -283,8 +286,8 @@ core_session_resume(struct core *c, const char *id, bool fork, struct err *err)
     begin_session(c, fork ? NULL : found);
     c->journal = j;
     c->resumed = true;
-    bool ok = open_transcript(c, from.journal, fork, err) && (!fork || copy_to_fork(c, err)) &&
-              close_cut_turn(c, err);
+    bool ok = open_transcript(c, from.journal, fork, err) &&
+              (!fork || copy_to_fork(c, found, err)) && close_cut_turn(c, err);
     session_paths_release(&from);
     prompt_build(&c->prompt, c);
     return ok;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "engine/context.h"
+#include "engine/session_kept.h"
 #include "engine/session_private.h"
 
 static void
@@ -80,6 +81,8 @@ session_take_note(void *user, struct str type, struct str record)
         session_was_note(n->was, type, record);
     if (n->core)
         context_take_note(n->core, type, record);
+    if (n->core)
+        session_kept_note(n->core, type, record);
     if (str_is(type, "latches")) {
         buf_clear(&n->latches);
         buf_add_str(&n->latches, record);

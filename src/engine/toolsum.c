@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "engine/core.h"
 #include "engine/permit.h"
+#include "engine/session_kept.h"
 #include "engine/side.h"
 
 #define INPUT_MAX 300
@@ -77,7 +78,8 @@ model_for(struct core *c)
 {
     const struct config *config = permit_config(c->permit);
     const struct model_info *small = catalog_small(c->provider->name);
-    if (c->print_mode || !c->interactive || !small ||
+    /* A server whose model the catalogue does not know may well lack the small one. */
+    if (c->print_mode || !c->interactive || !small || !c->info ||
         !config_bool(config, "toolSummary", !c->trusted, true))
         return NULL;
     return small->id;
@@ -151,6 +153,7 @@ tell(struct core *c, const char *ids, const char *text)
     jw_end(&w);
     core_note(c, "tool-summary", NULL, buf_str(&note));
     buf_release(&note);
+    session_kept_line(c, ids, text);
     struct event *e = event_new(EV_TOOL_SUMMARY);
     e->u.tool_summary.calls = xstrdup(ids);
     e->u.tool_summary.text = xstrdup(text);

@@ -103,6 +103,8 @@ struct sandbox_place {
     const char *root, *cwd, *home, *config_dir, *data_dir;
     const char
         *spill_dir; /* the session's kept output: readable though it lies in data_dir; NULL: none */
+    const char *const *kept_dirs; /* the same of the sessions that this one is a fork of */
+    size_t n_kept_dirs;
     const char *const *additional_dirs;
     size_t n_additional_dirs;
     const char *

@@ -141,6 +141,8 @@ add_holes(struct sandbox_plan *p, const struct sandbox_place *at, const struct c
     setting_paths(&p->readable, at, cfg, "sandbox.filesystem.allowRead", !at->trusted);
     if (at->spill_dir)
         paths_take(&p->readable, paths_real(at->spill_dir));
+    for (size_t i = 0; i < at->n_kept_dirs; i++)
+        paths_take(&p->readable, paths_real(at->kept_dirs[i]));
     for (size_t i = 0; i < p->unreadable.n;) {
         if (!paths_has(&p->readable, p->unreadable.v[i])) {
             i++;

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,9 @@ begin(struct rig *r)
     assert_true(
         fs_write_atomic(path,
                         STR("{\"models\":[{\"id\":\"tiny\",\"provider\":\"scripted\",\"small\":"
-                            "true,\"context\":100000,\"max_output\":1000}]}"),
+                            "true,\"context\":100000,\"max_output\":1000},"
+                            "{\"id\":\"scripted\",\"provider\":\"scripted\",\"context\":100000,"
+                            "\"max_output\":8000}]}"),
                         0600, &err));
     catalog_load(path, &err);
     assert_string_equal(err.text, "");
@@ -65,6 +68,39 @@ test_a_line_comes_over_the_batch(void **state)
     rig_end(&r);
 }
 
+/* Its session is opened again, then forked: the line stands there as before. */
+static void
+test_the_line_is_there_again_when_resumed(void **state)
+{
+    (void)state;
+    struct rig r;
+    char id[37];
+    begin(&r);
+    batch(&r, 3);
+    scripted_side_says(r.script, "Read three files");
+    scripted_reply(r.script);
+    scripted_gate(r.script, 1);
+    scripted_text(r.script, "done");
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "read them");
+    rig_kind(&r, EV_TOOL_SUMMARY);
+    scripted_open_gate(r.script, 1);
+    rig_result(&r);
+    for (int fork = 0; fork < 3; fork++) {
+        snprintf(id, sizeof id, "%s", engine_session_id(r.e));
+        rig_stop(&r);
+        r.cfg.resume_id = id;
+        r.cfg.fork = fork == 1;
+        rig_start(&r);
+        const struct event *e = rig_kind(&r, EV_TOOL_SUMMARY);
+        assert_string_equal(e->u.tool_summary.text, "Read three files");
+        assert_string_equal(e->u.tool_summary.calls, "[\"t1\",\"t2\",\"t3\"]");
+    }
+    assert_int_equal(rig_count(&r, EV_TOOL_SUMMARY), 4);
+    rig_end(&r);
+}
+
 static void
 test_a_late_line_is_dropped(void **state)
 {
@@ -88,10 +124,11 @@ test_a_late_line_is_dropped(void **state)
 
 /* n calls with these settings, in print mode or not: nobody is asked. */
 static void
-expect_none(size_t n, const char *settings, bool print_mode)
+expect_none(size_t n, const char *settings, const char *model, bool print_mode)
 {
     struct rig r;
     begin(&r);
+    r.cfg.model = model;
     r.cfg.cli_settings = settings;
     r.cfg.print_mode = print_mode;
     batch(&r, n);
@@ -106,12 +143,13 @@ expect_none(size_t n, const char *settings, bool print_mode)
 }
 
 static void
-test_few_calls_a_setting_and_print_mode_have_none(void **state)
+test_few_calls_a_setting_an_unknown_model_and_print_mode_have_none(void **state)
 {
     (void)state;
-    expect_none(2, NULL, false);
-    expect_none(3, "{\"toolSummary\":false}", false);
-    expect_none(3, NULL, true);
+    expect_none(2, NULL, "scripted", false);
+    expect_none(3, "{\"toolSummary\":false}", "scripted", false);
+    expect_none(3, NULL, "unheard-of", false);
+    expect_none(3, NULL, "scripted", true);
 }
 
 int
@@ -119,8 +157,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_line_comes_over_the_batch),
+        cmocka_unit_test(test_the_line_is_there_again_when_resumed),
         cmocka_unit_test(test_a_late_line_is_dropped),
-        cmocka_unit_test(test_few_calls_a_setting_and_print_mode_have_none),
+        cmocka_unit_test(test_few_calls_a_setting_an_unknown_model_and_print_mode_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
