@@ -2,6 +2,7 @@
  * Repositories inside the repository: status and diff start git in each one that the index lists, and there its own configuration
  * counts. The index is searched for such entries by their mode; a name that is found by chance leads nowhere.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 enum {
     MODULES_MAX = 64,
+    FILES_MAX = 16,
     DEPTH_MAX = 4,
     HEADER = 12,
     MODE_AT = 24,
@@ -70,12 +72,12 @@ index_runs(const char *root, struct str index, int depth)
     return false;
 }
 
-bool
-repo_modules_run(const char *root, const char *git, int depth)
+static bool
+file_runs(const char *root, const char *git, const char *name, int depth)
 {
     struct stat st;
-    char *path = fs_join(git, "index");
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *path = fs_join(git, name);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe there holds nobody up */
     bool runs = false;
     free(path);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > HEADER) {
@@ -87,5 +89,20 @@ repo_modules_run(const char *root, const char *git, int depth)
     }
     if (fd >= 0)
         close(fd);
+    return runs;
+}
+
+/* A split index keeps most of its entries in a file beside it; which one, only git need know. */
+bool
+repo_modules_run(const char *root, const char *git, int depth)
+{
+    bool runs = file_runs(root, git, "index", depth);
+    DIR *d = runs ? NULL : opendir(git);
+    int left = FILES_MAX;
+    for (struct dirent *e; d && !runs && (e = readdir(d));)
+        if (str_starts(str_from(e->d_name), "sharedindex."))
+            runs = --left < 0 || file_runs(root, git, e->d_name, depth);
+    if (d)
+        closedir(d);
     return runs;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -102,6 +103,17 @@ repository_below(void **state)
     assert_int_equal(decide(root, "git status"), VERDICT_ASK);
     temp_file_write(root, "sub/.git/config", "[core]\n\tbare = false\n");
     assert_int_equal(decide(root, "git status"), VERDICT_ALLOW);
+    /* A split index keeps its entries in another file. */
+    char *shared = fs_join(root, ".git/sharedindex.3349f31948fe1b2faf8d7e8abc258cb6ebb1b562");
+    assert_int_equal(rename(path, shared), 0);
+    assert_int_equal(decide(root, "git status"), VERDICT_ALLOW);
+    temp_file_write(root, "sub/.git/config", "[filter \"x\"]\n\tclean = touch pwned\n");
+    assert_int_equal(decide(root, "git status"), VERDICT_ASK);
+    /* A pipe in its place ends no decision, and hangs none. */
+    assert_int_equal(unlink(shared), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(decide(root, "git status"), VERDICT_ALLOW);
+    free(shared);
     free(path);
     temp_dir_remove(root);
 }
