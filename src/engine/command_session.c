@@ -51,7 +51,7 @@ go_to(struct engine *e, const char *id, bool fork)
         return false; /* refused before anything changed */
     if (ok &&
         !fork) /* a copy goes on as it was; who reads and plans does not begin to edit by it */
-        core_restore_choices(c, c->mode_given || c->mode == PERM_PLAN);
+        core_restore_choices(c, c->given.mode || c->mode == PERM_PLAN);
     if (!ok && (!had_journal || !core_session_resume(c, left, false, &again)))
         core_session_new(c, NULL);
     show_session(e);

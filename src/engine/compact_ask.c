@@ -55,7 +55,7 @@ ask_model(struct asking *a, struct str question, struct summary *ret, struct err
         .ask = question,
         .max_tokens = a->max_tokens,
         .timeout_ms = TIMEOUT_MS,
-        .retries = c->max_retries < RETRIES ? c->max_retries : RETRIES,
+        .retries = c->given.max_retries < RETRIES ? c->given.max_retries : RETRIES,
     };
     struct side_call *s = side_start(c, &q, a->turn);
     for (;;) {

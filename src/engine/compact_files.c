@@ -24,8 +24,8 @@ in_project(const struct core *c, const char *path)
     char *root = fs_resolve(c->root, NULL);
     bool in = root && fs_is_within(path, root);
     free(root);
-    for (size_t i = 0; !in && c->add_dirs && c->add_dirs[i]; i++) {
-        char *dir = fs_resolve(c->add_dirs[i], NULL);
+    for (size_t i = 0; !in && c->given.add_dirs && c->given.add_dirs[i]; i++) {
+        char *dir = fs_resolve(c->given.add_dirs[i], NULL);
         in = dir && fs_is_within(path, dir);
         free(dir);
     }

@@ -18,22 +18,22 @@ core_learn_window(struct core *c)
     struct model_server *server = c->provider->server;
     bool sure = true;
     int64_t told = server ? model_server_window(server, c->model, c->cancel, ASK_MS, &sure) : 0;
-    c->window_guess = sure ? 0 : told;
+    c->window.guess = sure ? 0 : told;
     /* A guess limits nothing: it would keep the first request from being sent, which is what loads the model. */
-    c->window = told && sure ? told : c->info ? c->info->context : 0;
+    c->window.tokens = told && sure ? told : c->info ? c->info->context : 0;
 }
 
 void
 core_say_window(struct core *c)
 {
     struct model_server *server = c->provider->server;
-    int64_t window = c->window_guess ? c->window_guess : context_window(c);
+    int64_t window = c->window.guess ? c->window.guess : context_window(c);
     if (!server || window <= 0 || window >= WINDOW_SMALL ||
-        (!c->window_guess && c->window != window))
+        (!c->window.guess && c->window.tokens != window))
         return; /* the person's own, smaller limit needs no warning */
     enum server_kind kind = model_server_kind(server);
     const char *advice = server_kind_advice(kind);
-    if (c->window_guess)
+    if (c->window.guess)
         core_notice(
             c,
             "%s is not loaded yet; the usual size there is only %lld tokens, too little for "
@@ -50,16 +50,16 @@ core_say_window(struct core *c)
 void
 core_recheck_window(struct core *c)
 {
-    if (!c->window_guess)
+    if (!c->window.guess)
         return;
     core_learn_window(c);
-    if (c->window_guess)
+    if (c->window.guess)
         return;
-    log_info("connect", "%s takes in %lld tokens", c->model, (long long)c->window);
-    if (c->window > 0 && c->window < WINDOW_SMALL)
+    log_info("connect", "%s takes in %lld tokens", c->model, (long long)c->window.tokens);
+    if (c->window.tokens > 0 && c->window.tokens < WINDOW_SMALL)
         core_say_window(c);
-    else if (c->window > 0)
-        core_notice(c, "%s takes in %lld tokens", c->model, (long long)c->window);
+    else if (c->window.tokens > 0)
+        core_notice(c, "%s takes in %lld tokens", c->model, (long long)c->window.tokens);
     context_emit(c);
 }
 
@@ -104,11 +104,11 @@ list_servers(struct engine *e)
 static void
 swap_provider(struct core *c, struct model_provider *take_p, const char *model)
 {
-    ARRAY_GROW(c->retired, c->n_retired, c->cap_retired);
-    c->retired[c->n_retired++] = c->provider;
+    ARRAY_GROW(c->retired.list, c->retired.n, c->retired.cap);
+    c->retired.list[c->retired.n++] = c->provider;
     c->provider = take_p;
-    free(c->fallback_model); /* a model of the old provider's */
-    c->fallback_model = NULL;
+    free(c->fallback.list); /* a model of the old provider's */
+    c->fallback.list = NULL;
     c->plain_requests = false;
     core_set_model(c, model);
 }

@@ -65,8 +65,9 @@ context_used(const struct core *c)
 int64_t
 context_window(const struct core *c)
 {
-    return c->window_limit > 0 && (c->window <= 0 || c->window_limit < c->window) ? c->window_limit
-                                                                                  : c->window;
+    return c->window.limit > 0 && (c->window.tokens <= 0 || c->window.limit < c->window.tokens)
+               ? c->window.limit
+               : c->window.tokens;
 }
 
 int64_t

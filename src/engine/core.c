@@ -90,28 +90,30 @@ copy_settled(struct core *c, const struct engine_config *cfg)
     c->data_dir = cfg->data_dir ? xstrdup(cfg->data_dir) : config_data_dir();
     c->original_cwd = xstrdup(cfg->cwd);
     c->cwd = xstrdup(cfg->cwd);
-    c->cli_settings = xstrdup(cfg->cli_settings);
-    c->sandbox_want = xstrdup(cfg->sandbox);
-    c->system_prompt = xstrdup(cfg->system_prompt);
-    c->append_system_prompt = xstrdup(cfg->append_system_prompt);
-    c->allowed_tools = strv_copy(cfg->allowed_tools);
-    c->disallowed_tools = strv_copy(cfg->disallowed_tools);
-    c->add_dirs = strv_copy(cfg->add_dirs);
+    c->given = (struct core_given){
+        .settings = xstrdup(cfg->cli_settings),
+        .sandbox = xstrdup(cfg->sandbox),
+        .system_prompt = xstrdup(cfg->system_prompt),
+        .append_system_prompt = xstrdup(cfg->append_system_prompt),
+        .allowed_tools = strv_copy(cfg->allowed_tools),
+        .disallowed_tools = strv_copy(cfg->disallowed_tools),
+        .add_dirs = strv_copy(cfg->add_dirs),
+        .model = cfg->model_given,
+        .mode = cfg->mode_given,
+        .max_turns = cfg->max_turns,
+        .max_retries = cfg->max_retries < 0 ? 10 : cfg->max_retries,
+        .max_tokens = cfg->max_tokens,
+    };
     c->child_env = childenv_make_with(cfg->environ, cfg->pass_env);
     c->mode = cfg->mode;
     c->mode_scope = (enum scope)cfg->mode_scope;
     c->interactive = cfg->interactive;
     c->print_mode = cfg->print_mode;
     c->bypass_allowed = cfg->bypass_allowed;
-    c->model_given = cfg->model_given;
-    c->mode_given = cfg->mode_given;
     c->partial_raw = cfg->partial_raw;
     c->trusted = cfg->trusted;
-    c->max_turns = cfg->max_turns;
-    c->max_retries = cfg->max_retries < 0 ? 10 : cfg->max_retries;
-    c->max_tokens = cfg->max_tokens;
     c->max_budget_usd = c->spend.given = cfg->max_budget_usd;
-    c->window_limit = cfg->context_window;
+    c->window.limit = cfg->context_window;
 }
 
 bool
@@ -132,7 +134,7 @@ core_init(struct core *c, const struct engine_config *cfg, struct queue *out, st
         return err_set(err, ERR_INVALID, "the engine needs a working folder and a model provider");
     copy_settled(c, cfg);
     fill_seams(c, cfg->seams);
-    c->fallback_model = xstrdup(cfg->fallback_model);
+    c->fallback.list = xstrdup(cfg->fallback_model);
     core_set_model(c, cfg->model && cfg->model[0] ? cfg->model : c->provider->name);
     c->sandbox = permit_sandbox_new();
     c->permit = permit_new(c);
@@ -140,6 +142,18 @@ core_init(struct core *c, const struct engine_config *cfg, struct queue *out, st
     tasks_init(c);
     c->executor = executor_new(c);
     return true;
+}
+
+static void
+release_given(struct core_given *g)
+{
+    free(g->settings);
+    free(g->sandbox);
+    free(g->system_prompt);
+    free(g->append_system_prompt);
+    strv_free(g->allowed_tools);
+    strv_free(g->disallowed_tools);
+    strv_free(g->add_dirs);
 }
 
 bool
@@ -165,18 +179,14 @@ core_release(struct core *c)
     prompt_release(&c->prompt);
     buf_release(&c->saved_passport);
     model_provider_free(c->provider);
-    for (size_t i = 0; i < c->n_retired; i++)
-        model_provider_free(c->retired[i]);
-    free(c->retired);
-    char *strings[] = {c->root,         c->home,         c->config_dir,     c->data_dir,
-                       c->original_cwd, c->cli_settings, c->system_prompt,  c->append_system_prompt,
-                       c->cwd,          c->model,        c->fallback_model, c->sandbox_want,
-                       c->first_model,  c->repeat_told};
+    for (size_t i = 0; i < c->retired.n; i++)
+        model_provider_free(c->retired.list[i]);
+    free(c->retired.list);
+    char *strings[] = {c->root, c->home,  c->config_dir,    c->data_dir,       c->original_cwd,
+                       c->cwd,  c->model, c->fallback.list, c->fallback.first, c->repeat_told};
     for (size_t i = 0; i < ARRAY_LEN(strings); i++)
         free(strings[i]);
-    strv_free(c->allowed_tools);
-    strv_free(c->disallowed_tools);
-    strv_free(c->add_dirs);
+    release_given(&c->given);
     strv_free(c->child_env);
     return all_back;
 }
@@ -189,8 +199,8 @@ expect_break(struct core *c, const struct event *e)
 {
     const char *tier = e->u.compact.tier;
     char *why = xasprintf("context edited: %s", tier ? tier : "?");
-    if (tier && (strcmp(tier, "person") == 0 || strcmp(tier, "auto") == 0 ||
-                 strcmp(tier, "reactive") == 0))
+    if (tier &&
+        (strcmp(tier, "person") == 0 || strcmp(tier, "auto") == 0 || strcmp(tier, "reactive") == 0))
         ledger_expect(&c->usage.ledger,
                       strcmp(tier, "person") == 0 ? "/compact" : "the conversation was compacted",
                       true);
@@ -344,6 +354,6 @@ core_set_model(struct core *c, const char *id_or_alias)
     free(c->model);
     c->model = id;
     c->info = info;
-    c->on_fallback = false;
+    c->fallback.on = false;
     core_learn_window(c);
 }

@@ -10,12 +10,14 @@
 #include "base/config.h"
 #include "base/queue.h"
 #include "engine/engine.h"
+#include "engine/fallback.h"
 #include "engine/judged.h"
 #include "engine/latches.h"
 #include "engine/outgoing.h"
 #include "engine/pins.h"
 #include "engine/prompt.h"
 #include "engine/repeat.h"
+#include "engine/session_was.h"
 #include "engine/spend.h"
 #include "engine/state.h"
 #include "engine/usage.h"
@@ -38,17 +40,13 @@ struct side_call;
 struct tool_logs;
 struct toolsum;
 
-/* What the journal of a resumed session says beside its messages, and is not settled yet. session_was.c */
-struct session_was {
-    char *model, *provider; /* chosen last; NULL: not said */
-    bool answered;          /* model is the one that answered last, for want of a better word */
-    bool has_mode;
-    enum perm_mode mode; /* chosen last */
-    char *todos;         /* JSON array; NULL: none */
-    struct {
-        char *id, *what;
-    } tasks[16]; /* background commands whose end the model has not been told; the newest */
-    size_t n_tasks;
+/* What the command line said: it wins over settings and over what a resumed session had. */
+struct core_given {
+    char *settings, *sandbox; /* of --settings, --sandbox; NULL: not given */
+    char *system_prompt, *append_system_prompt;
+    char **allowed_tools, **disallowed_tools, **add_dirs; /* NULL-terminated */
+    bool model, mode;                                     /* one was named */
+    int max_turns, max_retries, max_tokens;
 };
 
 struct core {
@@ -59,59 +57,65 @@ struct core {
     /* Settled at start. */
     struct engine_seams seams; /* every function set */
     struct tool_host own_host;
-    struct model_provider *provider;
     struct store *store; /* borrowed; may be NULL */
     char *root, *home, *config_dir, *data_dir, *original_cwd;
-    char *sandbox_want; /* --sandbox; NULL: as the settings say */
-    char *cli_settings, *system_prompt, *append_system_prompt;
-    char **allowed_tools, **disallowed_tools, **add_dirs; /* NULL-terminated */
     char **child_env;
-    enum scope mode_scope;
+    struct core_given given;
     bool interactive, print_mode, bypass_allowed, partial_raw;
-    bool model_given,
-        mode_given; /* on the command line: they win over what a resumed session had */
-    int max_turns, max_retries, max_tokens;
-    int64_t window_limit;            /* engine_config.context_window */
-    struct model_provider **retired; /* that /connect replaced; somebody may still use one */
-    size_t n_retired, cap_retired;
-    double max_budget_usd; /* in force, of the session (engine/spend.h) */
-    struct spend spend;
-    struct repeat repeat;
-    char *repeat_told; /* a circle that the model was stopped in and has not been told of */
+
+    /* Who answers. */
+    struct model_provider *provider;
+    struct {
+        struct model_provider **list;
+        size_t n, cap;
+    } retired; /* that /connect replaced; somebody may still use one */
+    char *model;
+    const struct model_info *info; /* NULL: not in the catalogue */
+    struct {
+        int64_t tokens; /* the model takes in, by its server or the catalogue; 0: unknown */
+        int64_t guess;  /* of a model that its server has not loaded yet; 0: nothing is guessed */
+        int64_t limit;  /* engine_config.context_window */
+    } window;
+    struct fallback fallback;
+    bool plain_requests; /* the server does not know an option: they are left out */
 
     /* The session. */
     char session_id[37];
     struct session_paths paths;
-    struct journal *journal;    /* NULL: opened with the first message */
-    struct conversation *conv;  /* where its messages stand; NULL: none yet */
-    bool loaded;                /* state holds the messages (core_need_messages) */
-    struct message *unsaved[4]; /* in State, but the disk had no room for them yet */
-    size_t n_unsaved;
-    bool passport_foreign;  /* the store's is a newer yare's: not written over */
-    char *title;            /* the person's name for the session; NULL: none */
+    struct journal *journal;   /* NULL: opened with the first message */
+    struct conversation *conv; /* where its messages stand; NULL: none yet */
+    bool loaded;               /* state holds the messages (core_need_messages) */
+    struct {
+        struct message *list[4];
+        size_t n;
+    } unsaved;   /* in State, but the disk had no room for them yet */
+    char *title; /* the person's name for the session; NULL: none */
+    char *cwd;
+    bool trusted, resumed;
     struct session_was was; /* of the one that was resumed */
-    char *todos_due;        /* a list that goes into the journal behind the next message; NULL */
     struct passport passport;
     struct buf saved_passport; /* the bytes in the store: only what changed is written */
-    char *cwd, *model, *fallback_model; /* fallback_model: "a,b" */
-    char *first_model;                  /* on_fallback: the one that was chosen */
-    size_t fallback_at;                 /* ... the next of the list */
-    int64_t fell_back_ms;
-    bool plain_requests; /* the server does not know an option: they are left out */
-    const struct model_info *info; /* NULL: not in the catalogue */
-    int64_t window; /* tokens the model takes in, by its server or the catalogue; 0: unknown */
-    int64_t window_guess; /* of a model that its server has not loaded yet; 0: nothing is guessed */
-    bool on_fallback, trusted, resumed;
+    bool passport_foreign;     /* the store's is a newer yare's: not written over */
+    char *todos_due;           /* a list that goes into the journal behind the next message; NULL */
     enum perm_mode mode, told_mode; /* told_mode: what the model was last told */
-    struct file_state *files;
+    enum scope mode_scope;
+
+    /* What the model is sent. */
     struct prompt prompt;
-    struct usage_meter usage;
-    struct pins pins;
-    struct latches latches;
-    struct attach_told *told; /* engine/attach.h */
-    int64_t counted_turn;     /* one past the turn in which the server was asked for a count; 0: none */
     struct state state;
     struct outgoing outgoing;
+    struct latches latches;
+    struct pins pins;
+    struct attach_told *told; /* engine/attach.h */
+    struct file_state *files; /* seen by the model */
+    int64_t counted_turn; /* one past the turn in which the server was asked for a count; 0: none */
+
+    /* What it costs, and where it goes round. */
+    struct usage_meter usage;
+    struct spend spend;
+    double max_budget_usd; /* in force, of the session (engine/spend.h) */
+    struct repeat repeat;
+    char *repeat_told; /* a circle that the model was stopped in and has not been told of */
 
     /* Services. */
     struct permit *permit;
@@ -164,7 +168,7 @@ void core_recheck_window(struct core *c); /* after a turn: a model that was not 
 /* Journals and appends a message; on failure nothing is appended and the message is freed. */
 bool core_append(struct core *c, const struct message *take_m, struct err *err) MUST_CHECK;
 /* The same for what has happened already, an answer and results: on a full disk it stays in memory and is written before the
- * next message, or by core_sync, which fails until then: nothing further leaves or runs (c->n_unsaved). */
+ * next message, or by core_sync, which fails until then: nothing further leaves or runs (c->unsaved). */
 bool core_append_done(struct core *c, const struct message *take_m, struct err *err) MUST_CHECK;
 /* Reads a resumed conversation into State, if that was not done yet. Resuming itself needs only the last page, so this comes
  * before whatever looks at State's messages: a request, a compaction. core_append does not need it. */

@@ -174,7 +174,7 @@ open_session(struct engine *e, const struct engine_config *cfg, struct err *err)
     }
     if (!core_session_resume(&e->core, cfg->resume_id, cfg->fork, err))
         return false;
-    core_restore_choices(&e->core, e->core.mode_given || cfg->print_mode);
+    core_restore_choices(&e->core, e->core.given.mode || cfg->print_mode);
     return true;
 }
 

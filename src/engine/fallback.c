@@ -31,24 +31,24 @@ bool
 fallback_next(struct core *c, const struct err *err)
 {
     char *name;
-    if (!c->on_fallback)
-        c->fallback_at = 0; /* the person chose since */
-    while ((name = name_at(c->fallback_model, c->fallback_at)) && is_in_use(c, name)) {
+    if (!c->fallback.on)
+        c->fallback.next = 0; /* the person chose since */
+    while ((name = name_at(c->fallback.list, c->fallback.next)) && is_in_use(c, name)) {
         free(name);
-        c->fallback_at++;
+        c->fallback.next++;
     }
     if (!name)
         return false;
-    c->fallback_at++;
+    c->fallback.next++;
     core_notice(c, "%s does not answer (%s: %.200s); going on with %s", c->model,
                 failure_of(err)->what, err->text, name);
-    if (!c->on_fallback) {
-        free(c->first_model);
-        c->first_model = xstrdup(c->model);
+    if (!c->fallback.on) {
+        free(c->fallback.first);
+        c->fallback.first = xstrdup(c->model);
     }
     core_set_model(c, name);
-    c->on_fallback = true;
-    c->fell_back_ms = clock_mono_ms();
+    c->fallback.on = true;
+    c->fallback.since_ms = clock_mono_ms();
     core_emit_session(c, false);
     free(name);
     return true;
@@ -58,9 +58,9 @@ void
 fallback_return(struct core *c)
 {
     int64_t keep = c->seams.fallback_ms > 0 ? c->seams.fallback_ms : FALLBACK_BACK_MS;
-    if (!c->on_fallback || !c->first_model || clock_mono_ms() - c->fell_back_ms < keep)
+    if (!c->fallback.on || !c->fallback.first || clock_mono_ms() - c->fallback.since_ms < keep)
         return;
-    core_notice(c, "back to %s, which did not answer a while ago", c->first_model);
-    core_set_model(c, c->first_model); /* also ends the fallback */
+    core_notice(c, "back to %s, which did not answer a while ago", c->fallback.first);
+    core_set_model(c, c->fallback.first); /* also ends the fallback */
     core_emit_session(c, false);
 }

@@ -4,13 +4,23 @@
  * prompt after a while goes back to the first. A notice each time. Engine thread.
  */
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
 struct core;
 
-#define FALLBACK_BACK_MS                                                                           \
-    600000 /* a prompt later than this goes back to the model that was chosen */
+/* A prompt later than this goes back to the model that was chosen. */
+#define FALLBACK_BACK_MS 600000
+
+struct fallback {
+    char *list;       /* "a,b"; NULL: none */
+    size_t next;      /* of the list */
+    bool on;          /* a model of the list is in use; core_set_model ends that */
+    char *first;      /* the one that was chosen, when on */
+    int64_t since_ms; /* monotonic */
+};
 
 /* Switches to the next model of the list; false: none is left. err: why the one in use is left. */
 bool fallback_next(struct core *c, const struct err *err);

@@ -216,7 +216,7 @@ after_tools(struct loop *l)
     struct core *c = l->core;
     if (cancel_fired(l->turn) != CANCEL_NONE)
         return LOOP_END(l, EXIT_ABORTED_TOOLS);
-    if (c->max_turns > 0 && c->state.turn >= c->max_turns) {
+    if (c->given.max_turns > 0 && c->state.turn >= c->given.max_turns) {
         err_set(&l->result->err, ERR_LIMIT, "stopped after %lld turns, the cap that was set",
                 (long long)c->state.turn);
         return LOOP_END(l, EXIT_MAX_TURNS);

@@ -169,7 +169,7 @@ learn_limit(struct core *c, const struct err *err)
     /* one below what is in every request is no limit of tokens, and would end all work here */
     if (limit < WINDOW_LEAST || limit <= compact_must_stay(c) || (was > 0 && limit >= was))
         return;
-    c->window = limit;
+    c->window.tokens = limit;
     log_info("context", "the server takes in %lld tokens, not %lld", (long long)limit,
              (long long)was);
     core_notice(c, "the server takes in %lld tokens; the conversation is kept below that",

@@ -89,10 +89,10 @@ once_more(struct loop *l, struct round *r, struct tries *t, const struct failure
           const struct err *err)
 {
     struct core *c = l->core;
-    const struct retry_policy p = {c->seams.retry_base_ms, c->max_retries};
+    const struct retry_policy p = {c->seams.retry_base_ms, c->given.max_retries};
     int attempt = ++t->of[f->kind];
     int64_t delay = -1;
-    if (++t->failed <= c->max_retries)
+    if (++t->failed <= c->given.max_retries)
         delay = retry_delay(&p, err, attempt, t->waited_ms, random_bits());
     if (delay < 0)
         return other_model(l, r, t, f, err);
@@ -131,7 +131,7 @@ static enum next
 keep_complete(struct loop *l, struct round *r, const struct err *err)
 {
     struct core *c = l->core;
-    if (++l->broken > c->max_retries)
+    if (++l->broken > c->given.max_retries)
         return NEXT_GIVE_UP;
     core_notice(c, "the answer broke off (%s); going on with what was complete", err->text);
     r->broken = true;

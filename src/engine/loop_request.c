@@ -13,8 +13,8 @@ loop_wanted_tokens(const struct core *c)
 {
     if (c->state.max_output_override > 0)
         return c->state.max_output_override;
-    if (c->max_tokens > 0)
-        return c->max_tokens;
+    if (c->given.max_tokens > 0)
+        return c->given.max_tokens;
     if (!c->info || c->info->max_output <= 0)
         return UNKNOWN_MAX_TOKENS;
     return c->info->max_output < DEFAULT_MAX_TOKENS ? (int)c->info->max_output : DEFAULT_MAX_TOKENS;

@@ -162,7 +162,7 @@ step_tools(struct loop *l, struct round *r)
     context_emit(l->core);
     if (!executor_len(l->core->executor))
         return core_sync(l->core, &l->result->err) ? FLOW_NEXT : loop_fail(l, &l->result->err);
-    if (l->core->n_unsaved)
+    if (l->core->unsaved.n)
         hold_tools(l);
     wait_for_tools(l);
     if (!loop_append_results(l, &l->result->err))

@@ -131,7 +131,7 @@ static void
 make_anew(struct permit *p)
 {
     struct permit_sandbox *s = p->core->sandbox;
-    const char *text = p->core->sandbox_want;
+    const char *text = p->core->given.sandbox;
     enum sandbox_want want = SANDBOX_WANT_AUTO;
     struct err err = {0};
     confinement_unref(s->now);

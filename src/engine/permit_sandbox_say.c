@@ -46,8 +46,8 @@ permit_sandbox_level(struct permit *p)
         return level; /* nobody here may loosen it */
     if (c->sandbox->switched >= 0)
         return (enum sandbox_level)c->sandbox->switched;
-    if (c->sandbox_want)
-        return strcmp(c->sandbox_want, "off") == 0 ? SANDBOX_OFF : SANDBOX_ON;
+    if (c->given.sandbox)
+        return strcmp(c->given.sandbox, "off") == 0 ? SANDBOX_OFF : SANDBOX_ON;
     return level;
 }
 
@@ -59,7 +59,7 @@ permit_sandbox_by(struct permit *p)
         return "managed settings";
     if (c->sandbox->switched >= 0)
         return "/sandbox";
-    if (c->sandbox_want)
+    if (c->given.sandbox)
         return "--sandbox";
     return permit_sandbox_level(p) == SANDBOX_AFK ? "sandbox.enabled is not set"
                                                   : "sandbox.enabled";

@@ -70,23 +70,25 @@ load(struct permit_settings *s, const struct config *last, const struct core *c)
         .home = c->home,
         .config_dir = c->config_dir,
         .project_root = c->root,
-        .cli_settings = c->cli_settings,
+        .cli_settings = c->given.settings,
     };
     s->trusted = c->trusted;
     s->kept = c->trusted && trust_check(c->config_dir, c->root) == TRUST_YES;
     s->config = config_reload(&paths, last);
     perm_rules_load(&s->rules, s->config);
-    for (size_t i = 0; c->allowed_tools[i]; i++)
-        perm_rules_add(&s->rules, VERDICT_ALLOW, c->allowed_tools[i], SCOPE_CLI, false, NULL, 0);
-    for (size_t i = 0; c->disallowed_tools[i]; i++)
-        perm_rules_add(&s->rules, VERDICT_DENY, c->disallowed_tools[i], SCOPE_CLI, false, NULL, 0);
+    for (size_t i = 0; c->given.allowed_tools[i]; i++)
+        perm_rules_add(&s->rules, VERDICT_ALLOW, c->given.allowed_tools[i], SCOPE_CLI, false, NULL,
+                       0);
+    for (size_t i = 0; c->given.disallowed_tools[i]; i++)
+        perm_rules_add(&s->rules, VERDICT_DENY, c->given.disallowed_tools[i], SCOPE_CLI, false,
+                       NULL, 0);
     struct config_item items[DIRS_MAX];
     size_t n =
         config_list(s->config, "permissions.additionalDirectories", !c->trusted, items, DIRS_MAX);
     for (size_t i = 0; i < n && i < DIRS_MAX; i++)
         add_dir(s, c, items[i].value);
-    for (size_t i = 0; c->add_dirs[i]; i++)
-        add_dir(s, c, str_from(c->add_dirs[i]));
+    for (size_t i = 0; c->given.add_dirs[i]; i++)
+        add_dir(s, c, str_from(c->given.add_dirs[i]));
 }
 
 bool

@@ -121,8 +121,8 @@ add_dynamic(struct prompt *p, const struct core *c)
     const char *names[] = {"cwd", "root", "git", "date", "platform"};
     const char *values[] = {c->cwd, c->root, buf_cstr(&git), buf_cstr(&date), platform};
     fill(&p->seg[PROMPT_DYNAMIC], str_from(prompt_dynamic_md), names, values, ARRAY_LEN(names));
-    if (c->append_system_prompt)
-        buf_addf(&p->seg[PROMPT_DYNAMIC], "\n%s\n", c->append_system_prompt);
+    if (c->given.append_system_prompt)
+        buf_addf(&p->seg[PROMPT_DYNAMIC], "\n%s\n", c->given.append_system_prompt);
     free(platform);
     buf_release(&date);
     buf_release(&git);
@@ -219,8 +219,8 @@ prompt_build(struct prompt *p, struct core *c)
     prompt_release(p);
     prompt_init(p);
     buf_adds(&p->seg[PROMPT_ATTRIBUTION], prompt_attribution_md);
-    if (c->system_prompt) {
-        buf_adds(&p->seg[PROMPT_GLOBAL], c->system_prompt);
+    if (c->given.system_prompt) {
+        buf_adds(&p->seg[PROMPT_GLOBAL], c->given.system_prompt);
     } else {
         buf_adds(&p->seg[PROMPT_STATIC], prompt_static_md);
         buf_adds(&p->seg[PROMPT_GLOBAL], prompt_global_md);

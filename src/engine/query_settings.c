@@ -159,7 +159,7 @@ load_settings(const struct core *c)
     const struct config_paths paths = {.home = c->home,
                                        .config_dir = c->config_dir,
                                        .project_root = c->root,
-                                       .cli_settings = c->cli_settings};
+                                       .cli_settings = c->given.settings};
     return config_load(&paths);
 }
 

@@ -20,9 +20,9 @@ core_session_close(struct core *c)
 {
     struct err err = {0};
     if (!session_write_unsaved(c, &err))
-        log_warn("journal", "%zu messages are lost: %s", c->n_unsaved, err.text);
-    while (c->n_unsaved)
-        message_free(c->unsaved[--c->n_unsaved]);
+        log_warn("journal", "%zu messages are lost: %s", c->unsaved.n, err.text);
+    while (c->unsaved.n)
+        message_free(c->unsaved.list[--c->unsaved.n]);
     journal_close(c->journal);
     c->journal = NULL;
     conversation_free(c->conv);

@@ -61,7 +61,7 @@ session_need_journal(struct core *c, struct err *err)
 int64_t
 core_next_place(const struct core *c)
 {
-    return (int64_t)(conversation_len(c->conv) + c->n_unsaved) + 1;
+    return (int64_t)(conversation_len(c->conv) + c->unsaved.n) + 1;
 }
 
 void
@@ -93,11 +93,11 @@ write_message(struct core *c, const struct message *m, struct err *err)
 bool
 session_write_unsaved(struct core *c, struct err *err)
 {
-    while (c->n_unsaved) {
-        if (!write_message(c, c->unsaved[0], err))
+    while (c->unsaved.n) {
+        if (!write_message(c, c->unsaved.list[0], err))
             return false;
-        message_free(c->unsaved[0]);
-        memmove(c->unsaved, c->unsaved + 1, --c->n_unsaved * sizeof *c->unsaved);
+        message_free(c->unsaved.list[0]);
+        memmove(c->unsaved.list, c->unsaved.list + 1, --c->unsaved.n * sizeof *c->unsaved.list);
     }
     return true;
 }
@@ -139,11 +139,11 @@ core_append_done(struct core *c, const struct message *take_m, struct err *err)
         keep_in_state(c, take_m);
         return true;
     }
-    if (!is_out_of_space(err) || !c->loaded || c->n_unsaved == ARRAY_LEN(c->unsaved)) {
+    if (!is_out_of_space(err) || !c->loaded || c->unsaved.n == ARRAY_LEN(c->unsaved.list)) {
         message_free(take_m);
         return false;
     }
-    c->unsaved[c->n_unsaved++] = message_ref(take_m);
+    c->unsaved.list[c->unsaved.n++] = message_ref(take_m);
     state_append(&c->state, take_m);
     return true;
 }

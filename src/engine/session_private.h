@@ -15,7 +15,7 @@ void session_note_todos(struct core *c);
 
 /* What the journal says beside its messages. */
 struct session_notes {
-    struct buf usage; /* the records, a line each */
+    struct buf usage;   /* the records, a line each */
     struct buf latches; /* the newest record of them */
     char *title;
     struct session_was *was;
@@ -24,13 +24,6 @@ struct session_notes {
 };
 /* For conversation_open: user is a struct session_notes. */
 void session_take_note(void *user, struct str type, struct str record);
-/* session_was.c: takes in one record. */
-void session_was_note(struct session_was *w, struct str type, struct str record);
-void session_was_release(struct session_was *w);
-/* How full the context is, by the newest usage record that still counts. */
-void session_was_usage(struct core *c, struct str records);
-/* The model hears once of background commands that ended with an earlier run. */
-void session_was_add_reminder(struct core *c, struct buf *out);
 void session_passport_begin(struct core *c); /* of a session that is new here */
 /* From the store, or rebuilt from the usage records of the journal. */
 void session_passport_load(struct core *c, const struct session_notes *notes);

@@ -237,9 +237,9 @@ restore_model(struct core *c)
 {
     if (!c->was.model || strcmp(c->was.model, c->model) == 0)
         return;
-    if (c->model_given && !c->print_mode)
+    if (c->given.model && !c->print_mode)
         core_note_model(c);
-    else if (c->model_given)
+    else if (c->given.model)
         return;
     else if (can_come_back(c))
         core_set_model(c, c->was.model);
@@ -253,7 +253,7 @@ core_restore_choices(struct core *c, bool keep_mode)
 {
     restore_model(c);
     const struct session_was *w = &c->was;
-    if (c->mode_given && !c->print_mode && (!w->has_mode || w->mode != c->mode))
+    if (c->given.mode && !c->print_mode && (!w->has_mode || w->mode != c->mode))
         core_note_mode(c); /* from now on it is the session's */
     /* What lets more happen unasked, or less than the person may expect, is chosen anew each time. */
     if (keep_mode || !w->has_mode || (w->mode != PERM_DEFAULT && w->mode != PERM_ACCEPT_EDITS))
