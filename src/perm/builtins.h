@@ -14,12 +14,6 @@ set_class(struct sh *sh, size_t leaf, enum perm_class cls)
 }
 
 static inline bool
-arg_is(const struct command *c, size_t i, const char *s)
-{
-    return i < c->n && c->argv[i].w.known && str_is(c->argv[i].w.text, s);
-}
-
-static inline bool
 is_option(const struct word *w)
 {
     struct str s = w->w.known ? w->w.text : w->prefix;

@@ -1,182 +1,14 @@
 /*
- * Commands whose operands are names that another one finds: find's {} and what a pipe feeds to xargs. Where it is certain that
- * all of them lie below known folders, that no name can be taken for an option or fall apart into others, and where the links
- * among them lead, the inner command is judged as one that reads those folders.
+ * Commands whose operands are names that another one finds: find's {} and what a pipe feeds to xargs. Which commands print names, and
+ * below which folders all of them lie; names_below.c looks at what lies there.
  */
-#include <dirent.h>
-#include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/repo.h"
 #include "perm/programs.h"
 
-enum { ENTRIES_MAX = 6000, LINKS_MAX = 200, DEPTH_MAX = 24, ROOTS_MAX = 16 };
+enum { ROOTS_MAX = 16 };
 
-/* ---- what lies below a folder ---- */
-
-struct look {
-    struct sh *sh;
-    size_t leaf; /* links below are reads of its own */
-    size_t entries, links;
-    bool odd; /* a name with a blank, a quote or a backslash, or a leading dash */
-    bool lost;
-    const char *only; /* the names that come out of it match this, or NULL */
-    bool no_links;    /* and are no links */
-};
-
-static bool
-name_is_odd(const char *s)
-{
-    if (*s == '-')
-        return true;
-    for (; *s; s++)
-        if ((unsigned char)*s <= ' ' || *s == 0x7f || *s == '\'' || *s == '"' || *s == '\\')
-            return true;
-    return false;
-}
-
-static void
-look_below(struct look *k, const char *path, int depth)
-{
-    DIR *d = opendir(path);
-    if (!d)
-        return; /* no folder, or one that cannot be read: no names come out of it */
-    k->lost = k->lost || depth > DEPTH_MAX;
-    for (struct dirent *e = readdir(d); e && !k->lost; e = readdir(d)) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        bool named = !k->only || fnmatch(k->only, e->d_name, 0) == 0;
-        k->odd = k->odd || ((named || e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) &&
-                            name_is_odd(e->d_name));
-        k->lost = ++k->entries > ENTRIES_MAX;
-        if (e->d_type != DT_DIR && e->d_type != DT_LNK && e->d_type != DT_UNKNOWN)
-            continue;
-        const char *at = arena_printf(k->sh->a, "%s/%s", path, e->d_name);
-        struct stat st;
-        if (lstat(at, &st) != 0)
-            continue;
-        if (S_ISDIR(st.st_mode))
-            look_below(k, at, depth + 1);
-        else if (!named || k->no_links)
-            continue;
-        else if (S_ISLNK(st.st_mode) && ++k->links > LINKS_MAX)
-            k->lost = true;
-        else if (S_ISLNK(st.st_mode) && k->leaf != SIZE_MAX)
-            effect_text(k->sh, k->leaf,
-                        stat(at, &st) == 0 && S_ISDIR(st.st_mode) ? EFFECT_READ_TREE : EFFECT_READ,
-                        str_from(at));
-    }
-    closedir(d);
-}
-
-struct listed {
-    struct look *k;
-    const char *top, *dir;
-};
-
-static bool
-look_at_listed(void *arg, struct str name)
-{
-    struct listed *t = arg;
-    struct look *k = t->k;
-    struct stat st;
-    const char *path = arena_printf(k->sh->a, "%s/%.*s", strcmp(t->top, "/") == 0 ? "" : t->top,
-                                    (int)name.len, name.ptr);
-    size_t n = strlen(t->dir);
-    k->lost = k->lost || ++k->entries > ENTRIES_MAX || str_ends(name, "/");
-    if (k->lost || strncmp(path, t->dir, n) != 0 || path[n] != '/')
-        return !k->lost;
-    k->odd = k->odd || name_is_odd(path + n + 1);
-    for (const char *p = path + n; *p; p++)
-        k->odd = k->odd || (unsigned char)*p >= 0x80; /* git prints these in quotes */
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && k->leaf != SIZE_MAX)
-        effect_text(k->sh, k->leaf, EFFECT_READ, str_from(path));
-    return true;
-}
-
-/* What git ls-files names below dir: the names of its index. */
-static void
-look_at_index(struct look *k, const char *dir)
-{
-    bool found = false;
-    char *top = repo_find_top(dir);
-    struct listed t = {.k = k, .top = top, .dir = dir};
-    if (!top || (!repo_each_tracked(top, look_at_listed, &t, &found) && found))
-        k->lost = true;
-    free(top);
-}
-
-/* An earlier part of the command line may put something there first. */
-static bool
-changed_before(const struct sh *sh, size_t to)
-{
-    for (size_t i = 0; i < to && i < sh->ret->n_leaves; i++) {
-        const struct perm_leaf *l = &sh->ret->leaves[i];
-        bool wrapper = l->role == LEAF_WRAPPER && l->transparent;
-        if (l->effects_unknown && !wrapper)
-            return true;
-        for (size_t k = 0; k < l->n_effects; k++)
-            if (l->effects[k].kind != EFFECT_READ && l->effects[k].kind != EFFECT_READ_TREE)
-                return true;
-    }
-    return false;
-}
-
-void
-effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w)
-{
-    struct word dir = word_literal(sh, w->below);
-    dir.src = w->src;
-    const struct cwdset *c = &sh->st.cwd;
-    struct look k = {.sh = sh, .leaf = leaf, .lost = c->n != 1 || c->unknown};
-    k.only = w->only.len ? arena_dup(sh->a, w->only.ptr, w->only.len) : NULL;
-    k.no_links = w->no_links;
-    const char *path = k.lost ? NULL : path_clean(sh->a, c->dir[0], w->below);
-    bool reads = kind == EFFECT_READ || kind == EFFECT_READ_TREE;
-    if (reads && path && !changed_before(sh, leaf)) {
-        if (w->tracked) {
-            effect_span(sh, leaf, &dir, SPAN_TRACKED);
-            look_at_index(&k, path);
-        } else {
-            effect_only(sh, leaf, &dir, w->only);
-            look_below(&k, path, 0);
-        }
-    } else {
-        k.lost = true;
-    }
-    if (!k.lost)
-        return;
-    bool removes = kind == EFFECT_DELETE || kind == EFFECT_DELETE_TREE;
-    struct word u = word_unknown(w->src, true);
-    effect_add(sh, leaf, removes ? EFFECT_DELETE_TREE : kind, removes ? &dir : &u);
-    effect_unknown(sh, leaf, "what lies there was not looked at in full");
-}
-
-void
-leaf_is_opaque(struct sh *sh, size_t outer, size_t first)
-{
-    struct perm_leaf *l = leaf_at(sh, outer);
-    l->role = sh->inner ? LEAF_INNER : LEAF_RUN;
-    l->transparent = false;
-    for (size_t i = first; i < sh->ret->n_leaves; i++)
-        leaf_at(sh, i)->role = LEAF_INNER;
-}
-
-bool
-leaf_inner_reads(struct sh *sh, size_t outer, const struct command *c, size_t from)
-{
-    size_t first = sh->ret->n_leaves;
-    leaf_inner(sh, outer, c, from, true);
-    const struct perm_leaf *in = leaf_at(sh, first);
-    if (in && in->cls == CLASS_READER)
-        return true;
-    leaf_is_opaque(sh, outer, first);
-    return false;
-}
-
-struct word
+static struct word
 word_below(struct sh *sh, struct str src, struct str folder, bool many)
 {
     struct word w = word_unknown(src, many);
@@ -326,7 +158,7 @@ names_of_index(struct sh *sh, const struct command *c, struct names *ret)
 {
     static const struct optspec spec = {.shorts = "cz", .longs = "cached/c", .exact = true};
     struct options o;
-    if (c->n < 2 || !c->argv[1].w.known || !str_is(c->argv[1].w.text, "ls-files"))
+    if (!arg_is(c, 1, "ls-files"))
         return false;
     options_parse(sh, SIZE_MAX, c, 2, &spec, &o);
     *ret = (struct names){.below = arena_alloc(sh->a, sizeof *ret->below),
@@ -365,7 +197,7 @@ passes_lines(struct sh *sh, const struct command *c, bool *ret_nul)
     struct options o;
     for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
         const struct program *p = program_find(str_from(filters[i].name));
-        if (!p || !c->argv[0].w.known || !str_is(c->argv[0].w.text, filters[i].name))
+        if (!p || !arg_is(c, 0, filters[i].name))
             continue;
         options_parse(sh, SIZE_MAX, c, 1, &p->spec, &o);
         *ret_nul = o.seen['z'];
@@ -397,23 +229,26 @@ plain_stage(const struct perm_leaf *l)
            !l->effects_unknown && !l->bad_env && !l->n_assigns;
 }
 
-/* 1: prints names, 0: something else, -1: lets through what another prints. */
-static int
-stage_names(struct sh *sh, const struct perm_leaf *l, struct names *ret, bool *ret_nul)
+enum stage { STAGE_OTHER, STAGE_PRINTS, STAGE_PASSES };
+
+/* What a part of a pipe does: it prints names, or lets through some of what another prints. */
+static enum stage
+stage_of(struct sh *sh, const struct perm_leaf *l, struct names *ret, bool *ret_nul)
 {
     struct command in = leaf_words(sh, l);
     struct str name = l->argv[0].text;
     bool rg = str_is(name, "rg");
     bool grep = str_is(name, "grep") || str_is(name, "egrep") || str_is(name, "fgrep");
+    bool prints = (rg || grep) && names_of_search(sh, &in, rg, ret);
     if (str_is(name, "find"))
-        return names_of_find(sh, &in, true, ret);
-    if (str_is(name, "git"))
-        return names_of_index(sh, &in, ret);
-    if (str_is(name, "ls"))
-        return names_of_list(sh, &in, ret);
-    if ((rg || grep) && names_of_search(sh, &in, rg, ret))
-        return 1;
-    return passes_lines(sh, &in, ret_nul) ? -1 : 0;
+        prints = names_of_find(sh, &in, true, ret);
+    else if (str_is(name, "git"))
+        prints = names_of_index(sh, &in, ret);
+    else if (str_is(name, "ls"))
+        prints = names_of_list(sh, &in, ret);
+    if (prints)
+        return STAGE_PRINTS;
+    return passes_lines(sh, &in, ret_nul) ? STAGE_PASSES : STAGE_OTHER;
 }
 
 bool
@@ -425,9 +260,9 @@ names_from_pipe(struct sh *sh, const struct command *c, struct names *ret)
         return false;
     for (size_t i = sh->n_stages; i-- > 0;) {
         const struct perm_leaf *l = sh->stages[i] == SIZE_MAX ? NULL : leaf_at(sh, sh->stages[i]);
-        int kind = l && plain_stage(l) ? stage_names(sh, l, ret, &nul) : 0;
-        if (kind >= 0)
-            return kind && l->cwd && strcmp(l->cwd, cwd->dir[0]) == 0 &&
+        enum stage kind = l && plain_stage(l) ? stage_of(sh, l, ret, &nul) : STAGE_OTHER;
+        if (kind != STAGE_PASSES)
+            return kind == STAGE_PRINTS && l->cwd && strcmp(l->cwd, cwd->dir[0]) == 0 &&
                    (!any || filter_nul == ret->nul);
         if (any && nul != filter_nul)
             return false;
@@ -435,26 +270,4 @@ names_from_pipe(struct sh *sh, const struct command *c, struct names *ret)
         filter_nul = nul;
     }
     return false;
-}
-
-bool
-names_are_plain(struct sh *sh, const struct names *n)
-{
-    const struct cwdset *c = &sh->st.cwd;
-    struct look k = {.sh = sh, .leaf = SIZE_MAX};
-    k.only = n->only.len ? arena_dup(sh->a, n->only.ptr, n->only.len) : NULL;
-    if (c->n != 1 || c->unknown || changed_before(sh, sh->ret->n_leaves))
-        return false;
-    for (size_t i = 0; i < n->n && !k.lost; i++) {
-        const char *path = path_clean(sh->a, c->dir[0], n->below[i]);
-        struct str s = n->below[i], part;
-        while (str_split(&s, '/', &part))
-            k.odd = k.odd || name_is_odd(arena_dup(sh->a, part.ptr, part.len));
-        if (path && n->tracked)
-            look_at_index(&k, path);
-        else if (path)
-            look_below(&k, path, 0);
-        k.lost = k.lost || !path;
-    }
-    return !k.lost && !k.odd;
 }

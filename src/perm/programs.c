@@ -115,7 +115,7 @@ without_jq_args(struct sh *sh, const struct command *c)
     d.n = 0;
     bool ended = false;
     for (size_t i = 0; i < c->n; i++) {
-        ended = ended || (c->argv[i].w.known && str_is(c->argv[i].w.text, "--"));
+        ended = ended || arg_is(c, i, "--");
         bool arg = !ended && c->argv[i].w.known &&
                    (str_is(c->argv[i].w.text, "--arg") || str_is(c->argv[i].w.text, "--argjson"));
         if (arg && i + 2 < c->n && !c->argv[i + 1].split && !c->argv[i + 2].split)

@@ -63,7 +63,7 @@ const struct program *program_find(struct str name);
 /* Known to talk to the network; it has no row. */
 bool program_is_network(struct str name);
 
-/* Judges of operands. */
+/* Judges of operands: programs_read.c */
 void ops_text(struct judged *j);
 void ops_none(struct judged *j);
 void ops_echo(struct judged *j);
@@ -97,6 +97,7 @@ void ops_ps(struct judged *j);
 void ops_top(struct judged *j);
 void ops_lsof(struct judged *j);
 void ops_netstat(struct judged *j);
+
 /* programs_archive.c */
 void ops_binary(struct judged *j);
 void ops_ar(struct judged *j);
@@ -107,6 +108,7 @@ void ops_zipinfo(struct judged *j);
 void ops_dpkg(struct judged *j);
 void ops_verb(struct judged *j);
 
+/* programs_edit.c */
 void ops_cp(struct judged *j);
 void ops_mkdir(struct judged *j);
 void ops_write(struct judged *j);
@@ -132,5 +134,11 @@ void follow_guess(struct sh *sh, size_t leaf, const struct command *c, struct st
 bool version_run(struct sh *sh, size_t leaf, const struct command *c);
 /* No file up the folders from where it runs lets the project choose what a toolchain's name stands for. */
 bool version_pinned_here(struct sh *sh, const char *files);
+
+/* What the judges have in common. */
+/* The row's word counts no longer: why. */
 void judged_unknown(struct judged *j, const char *why);
+/* Borrowed; NULL past the last. */
 const struct word *judged_operand(const struct judged *j, size_t i);
+/* The operands from `first` on are read; "-" is the standard input. */
+void judged_read(struct judged *j, size_t first, enum perm_effect_kind kind);

@@ -5,20 +5,6 @@
 #include "base/fs.h"
 #include "perm/programs.h"
 
-static void
-read_all(struct judged *j, size_t first)
-{
-    for (size_t i = first; i < j->o.n_operands; i++)
-        if (!str_is(judged_operand(j, i)->w.text, "-"))
-            effect_add(j->sh, j->leaf, EFFECT_READ, judged_operand(j, i));
-}
-
-static bool
-arg_is(const struct command *c, size_t i, const char *s)
-{
-    return i < c->n && c->argv[i].w.known && str_is(c->argv[i].w.text, s);
-}
-
 /* "@file" stands for the options in that file. */
 static void
 no_option_files(struct judged *j)
@@ -33,7 +19,7 @@ ops_binary(struct judged *j)
 {
     no_option_files(j);
     if (!str_is(str_from(j->p->name), "c++filt") && !str_is(str_from(j->p->name), "addr2line"))
-        read_all(j, 0);
+        judged_read(j, 0, EFFECT_READ);
 }
 
 /* ar t FILE, ar p FILE */

@@ -4,14 +4,6 @@
 
 #include "perm/programs.h"
 
-static void
-read_all(struct judged *j, size_t first)
-{
-    for (size_t i = first; i < j->o.n_operands; i++)
-        if (!str_is(judged_operand(j, i)->w.text, "-"))
-            effect_add(j->sh, j->leaf, EFFECT_READ, judged_operand(j, i));
-}
-
 static bool
 made_of(struct str s, const char *letters)
 {
@@ -26,7 +18,7 @@ void
 ops_shuf(struct judged *j)
 {
     if (!j->o.seen['e'] && !j->o.seen['i'])
-        read_all(j, 0);
+        judged_read(j, 0, EFFECT_READ);
 }
 
 /* Old ones of these scripts run parts of a file name that holds a newline: only names that are written out. */
@@ -37,7 +29,7 @@ ops_zgrep(struct judged *j)
         if (!j->c->argv[i].w.known || j->c->argv[i].w.glob ||
             memchr(j->c->argv[i].w.text.ptr, '\n', j->c->argv[i].w.text.len))
             judged_unknown(j, "a name is not known");
-    read_all(j, j->o.pattern ? 0 : 1);
+    judged_read(j, j->o.pattern ? 0 : 1, EFFECT_READ);
 }
 
 void
@@ -45,7 +37,7 @@ ops_unpack(struct judged *j)
 {
     if (!j->o.seen['c'] && !j->o.seen['l'] && !j->o.seen['t'] && j->o.n_operands)
         judged_unknown(j, "it puts another file in the place of the one it is given");
-    read_all(j, 0);
+    judged_read(j, 0, EFFECT_READ);
 }
 
 /* It opens addresses as well as files. */
@@ -56,7 +48,7 @@ ops_xml(struct judged *j)
         if (!judged_operand(j, i)->w.known ||
             str_contains(judged_operand(j, i)->w.text, STR("://")))
             judged_unknown(j, "it may read from an address");
-    read_all(j, 0);
+    judged_read(j, 0, EFFECT_READ);
 }
 
 /* A yq filter of paths and of functions that only look at the document; others load files and read the environment. */
@@ -114,7 +106,7 @@ ops_yq(struct judged *j)
         judged_unknown(j, "it changes its files");
     if (!f || !f->w.known || f->w.glob || !yq_filter_safe(f->w.text))
         judged_unknown(j, "the filter may read what it should not");
-    read_all(j, at + 1);
+    judged_read(j, at + 1, EFFECT_READ);
 }
 
 /* A pager is a program that is run. */
@@ -124,7 +116,7 @@ ops_bat(struct judged *j)
     const struct word *paging = j->o.value['9'];
     if (paging && !(paging->w.known && str_is(paging->w.text, "never")))
         judged_unknown(j, "it may start a pager");
-    read_all(j, 0);
+    judged_read(j, 0, EFFECT_READ);
 }
 
 /* "kill -l" and "kill -l 9" tell of signals, all else sends one. */
@@ -132,7 +124,7 @@ void
 ops_kill(struct judged *j)
 {
     const struct command *c = j->c;
-    bool lists = c->n > 1 && c->argv[1].w.known && str_is(c->argv[1].w.text, "-l");
+    bool lists = arg_is(c, 1, "-l");
     struct str s = c->n == 3 ? c->argv[2].w.text : STR("");
     for (size_t i = 0; i < s.len; i++)
         lists = lists && isalnum((unsigned char)s.ptr[i]);
@@ -147,7 +139,7 @@ ops_fd(struct judged *j)
     struct word here = word_literal(j->sh, STR("."));
     if (j->o.n_operands < 2)
         effect_add(j->sh, j->leaf, EFFECT_READ, &here);
-    read_all(j, 1);
+    judged_read(j, 1, EFFECT_READ);
     if (j->o.seen['L'])
         judged_follow(j, 1, FOLLOW_READ);
 }

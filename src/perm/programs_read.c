@@ -22,8 +22,8 @@ judged_follow(struct judged *j, size_t first, enum follow_how how)
         j->cls = CLASS_UNKNOWN;
 }
 
-static void
-read_from(struct judged *j, size_t first, enum perm_effect_kind kind)
+void
+judged_read(struct judged *j, size_t first, enum perm_effect_kind kind)
 {
     for (size_t i = first; i < j->o.n_operands; i++)
         if (!is_dash(judged_operand(j, i)))
@@ -76,13 +76,13 @@ ops_none(struct judged *j)
 void
 ops_read(struct judged *j)
 {
-    read_from(j, 0, EFFECT_READ);
+    judged_read(j, 0, EFFECT_READ);
 }
 
 void
 ops_wc(struct judged *j)
 {
-    read_from(j, 0, EFFECT_READ);
+    judged_read(j, 0, EFFECT_READ);
 }
 
 /* tree takes the value of a letter in the middle of a bundle from the next word, and goes on with the bundle. */
@@ -109,7 +109,7 @@ ops_tree(struct judged *j)
             judged_unknown(j, "the options are not understood");
     if (j->o.n_operands == 0)
         read_here(j, EFFECT_READ_TREE);
-    read_from(j, 0, EFFECT_READ_TREE);
+    judged_read(j, 0, EFFECT_READ_TREE);
     /* "tree -l" and "du -L" go through links. */
     if (j->o.seen[str_is(str_from(j->p->name), "tree") ? 'l' : 'L'])
         judged_follow(j, 0, FOLLOW_READ);
@@ -137,7 +137,7 @@ ops_list(struct judged *j)
     if (j->o.n_operands == 0)
         read_here(j, kind);
     if (!links)
-        read_from(j, 0, kind);
+        judged_read(j, 0, kind);
     for (size_t i = 0; links && i < j->o.n_operands; i++)
         if (path_is_link(j->sh, judged_operand(j, i)) || (!tree && judged_operand(j, i)->w.glob))
             effect_itself(j->sh, j->leaf, judged_operand(j, i));
@@ -168,7 +168,7 @@ ops_grep(struct judged *j)
     enum perm_effect_kind kind = tree ? EFFECT_READ_TREE : EFFECT_READ;
     if (j->o.n_operands <= first && tree)
         read_here(j, kind);
-    read_from(j, first, kind);
+    judged_read(j, first, kind);
     if (j->o.seen['R'])
         judged_follow(j, first, FOLLOW_READ);
     /* "grep -r x $f": the value may bring an option or several files; none of grep's options writes. */
@@ -180,7 +180,7 @@ ops_rg(struct judged *j)
     size_t first = j->o.pattern || j->o.seen['1'] || j->o.seen['2'] ? 0 : 1;
     if (j->o.n_operands <= first)
         read_here(j, EFFECT_READ_TREE);
-    read_from(j, first, EFFECT_READ_TREE);
+    judged_read(j, first, EFFECT_READ_TREE);
     if (j->o.seen['L'])
         judged_follow(j, first, FOLLOW_READ);
 }
@@ -224,7 +224,7 @@ ops_jq(struct judged *j)
     const struct word *f = judged_operand(j, 0);
     if (!f || !f->w.known || f->w.glob || !jq_filter_safe(f->w.text))
         judged_unknown(j, "the jq program may read what it should not");
-    read_from(j, 1, EFFECT_READ);
+    judged_read(j, 1, EFFECT_READ);
 }
 
 void
@@ -234,7 +234,7 @@ ops_diff(struct judged *j)
     bool tree = j->o.seen['r'];
     for (size_t i = 0; i < j->o.n_operands; i++)
         tree = tree || judged_operand(j, i)->w.glob || path_is_dir(j->sh, judged_operand(j, i));
-    read_from(j, 0, tree ? EFFECT_READ_TREE : EFFECT_READ);
+    judged_read(j, 0, tree ? EFFECT_READ_TREE : EFFECT_READ);
     if (tree && !j->o.seen['1'])
         judged_follow(j, 0, FOLLOW_READ);
 }
@@ -302,7 +302,7 @@ ops_test(struct judged *j)
         bool behind_op = i > 1 && c->argv[i - 1].w.known && c->argv[i - 1].w.text.len == 2 &&
                          c->argv[i - 1].w.text.ptr[0] == '-' &&
                          strchr("abcdefghknoprstuwxzGLNOS", c->argv[i - 1].w.text.ptr[1]) && n <= 3;
-        bool after_not = n == 3 && i == 3 && c->argv[1].w.known && str_is(c->argv[1].w.text, "!");
+        bool after_not = n == 3 && i == 3 && arg_is(c, 1, "!");
         if (!known && !w->numeric && !middle && !behind_op && n != 1 && !after_not)
             judged_unknown(j, "a value may become an operator");
         bool name_op = w->w.known && (str_is(w->w.text, "-v") || str_is(w->w.text, "-R"));

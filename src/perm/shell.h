@@ -339,6 +339,12 @@ struct command {
     const struct word *herestring;
     bool stdin_file; /* standard input is a file or descriptor */
 };
+/* Word i is known, and this one. */
+static inline bool
+arg_is(const struct command *c, size_t i, const char *s)
+{
+    return i < c->n && c->argv[i].w.known && str_is(c->argv[i].w.text, s);
+}
 /* Decodes redirections into c->rv; words that the parser took for further targets go to `extra`. */
 void redirs_collect(struct sh *sh, TSNode node, struct command *c, struct words *extra);
 void redirs_apply(struct sh *sh, size_t leaf, const struct command *c);
@@ -351,6 +357,10 @@ void leaf_judge_program(struct sh *sh, size_t leaf, const struct command *c);
 /* A command found inside another: its words from argv[from] on. */
 void leaf_inner(struct sh *sh, size_t outer, const struct command *c, size_t from,
                 bool transparent);
+/* The same, as one that runs in the place of `outer`; false: it does more than read, and is only inner. */
+bool leaf_inner_reads(struct sh *sh, size_t outer, const struct command *c, size_t from);
+/* `outer` runs the leaves from `first` on out of sight after all. */
+void leaf_is_opaque(struct sh *sh, size_t outer, size_t first);
 /* A shell string inside another: parsed and walked. */
 void leaf_inner_text(struct sh *sh, size_t outer, struct str text, bool transparent);
 void walk_command(struct sh *sh, TSNode node, const struct redirs *rd);
@@ -387,15 +397,13 @@ struct names {
 bool names_of_find(struct sh *sh, const struct command *c, bool prints, struct names *ret);
 /* What the earlier parts of the pipe feed to this command; false: that is not known. */
 bool names_from_pipe(struct sh *sh, const struct command *c, struct names *ret);
+/* The word src that stands for any name (many: any number of them) below the i-th folder. */
+struct word names_word(struct sh *sh, struct str src, const struct names *n, size_t i, bool many);
+
+/* names_below.c */
 /* No name there could be an option or, cut at blanks, several others. */
 bool names_are_plain(struct sh *sh, const struct names *n);
-/* Judges the command at argv[from] as one that runs in the place of `outer`; false: it does more than read, and is only inner. */
-void leaf_is_opaque(struct sh *sh, size_t outer,
-                    size_t first); /* and so are the leaves from `first` on */
-bool leaf_inner_reads(struct sh *sh, size_t outer, const struct command *c, size_t from);
-struct word word_below(struct sh *sh, struct str src, struct str folder, bool many);
-/* The same for the i-th of these. */
-struct word names_word(struct sh *sh, struct str src, const struct names *n, size_t i, bool many);
+/* An effect on what the word of names_word stands for; reading is told of the folder and of each link below. */
 void effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
 
 /* options.c */

@@ -233,7 +233,7 @@ static void
 separators_for_read(struct command *c)
 {
     bool only = c->n_assigns == 1 && str_is(c->assigns[0].name, "IFS") && c->assigns[0].value.known;
-    if (only && c->n && c->argv[0].w.known && str_is(c->argv[0].w.text, "read")) {
+    if (only && arg_is(c, 0, "read")) {
         c->bad_env = false;
         c->bad_env_name = NULL;
     }

@@ -83,8 +83,7 @@ printf_sets(struct sh *sh, const struct command *c)
     if (c->n < 2 || (c->argv[1].w.known && !str_starts(c->argv[1].w.text, "-v")))
         return;
     const struct word *name = c->n > 2 ? &c->argv[2] : NULL;
-    if (c->argv[1].w.known && str_is(c->argv[1].w.text, "-v") && name && name->w.known &&
-        is_name(name->w.text))
+    if (arg_is(c, 1, "-v") && name && name->w.known && is_name(name->w.text))
         state_set(sh, name->w.text, VAR_UNKNOWN, str_from(NULL));
     else
         state_lose_shell(sh);
@@ -196,6 +195,28 @@ leaf_inner(struct sh *sh, size_t outer, const struct command *c, size_t from, bo
     sh->inner = s.inner;
     sh->wrapper = s.wrapper;
     sh->wraps--;
+}
+
+void
+leaf_is_opaque(struct sh *sh, size_t outer, size_t first)
+{
+    struct perm_leaf *l = leaf_at(sh, outer);
+    l->role = sh->inner ? LEAF_INNER : LEAF_RUN;
+    l->transparent = false;
+    for (size_t i = first; i < sh->ret->n_leaves; i++)
+        leaf_at(sh, i)->role = LEAF_INNER;
+}
+
+bool
+leaf_inner_reads(struct sh *sh, size_t outer, const struct command *c, size_t from)
+{
+    size_t first = sh->ret->n_leaves;
+    leaf_inner(sh, outer, c, from, true);
+    const struct perm_leaf *in = leaf_at(sh, first);
+    if (in && in->cls == CLASS_READER)
+        return true;
+    leaf_is_opaque(sh, outer, first);
+    return false;
 }
 
 void

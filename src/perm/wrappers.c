@@ -283,7 +283,7 @@ run_interpreter(struct wrap *x)
     bool version =
         c->n == 2 && (str_is(c->argv[1].w.text, "--version") || str_is(c->argv[1].w.text, "-V") ||
                       str_is(c->argv[1].w.text, "-v"));
-    bool stdin_code = i >= c->n || (c->argv[i].w.known && str_is(c->argv[i].w.text, "-"));
+    bool stdin_code = i >= c->n || arg_is(c, i, "-");
     bool code = x->o.bad || x->w->sub || (stdin_code && !version && !x->o.seen['m']);
     effect_unknown(sh, x->leaf,
                    code ? "runs code of another language" : "what this program does is not known");

@@ -70,7 +70,7 @@ is_bash(struct str name)
 static bool
 literal_shell(const struct command *c)
 {
-    if (c->n != 3 || !c->argv[1].w.known || !str_is(c->argv[1].w.text, "-c"))
+    if (c->n != 3 || !arg_is(c, 1, "-c"))
         return false;
     const struct word *text = &c->argv[2];
     struct str name = c->argv[0].w.text;
