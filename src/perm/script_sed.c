@@ -56,9 +56,9 @@ bracket(struct sed *p, char delim)
     return false;
 }
 
-/* Past the next unescaped delimiter that ends a regular expression. */
+/* Past the next unescaped delimiter; in a regular expression one in brackets is none. */
 static bool
-past_regex(struct sed *p, char delim)
+past(struct sed *p, char delim, bool regex)
 {
     for (; p->i < p->s.len; p->i++) {
         if (cur(p) == '\\') {
@@ -66,23 +66,8 @@ past_regex(struct sed *p, char delim)
         } else if (cur(p) == delim) {
             p->i++;
             return true;
-        } else if (cur(p) == '[' && !bracket(p, delim)) {
+        } else if (regex && cur(p) == '[' && !bracket(p, delim)) {
             return false;
-        }
-    }
-    return false;
-}
-
-/* Past the next unescaped delimiter. */
-static bool
-to_delim(struct sed *p, char delim)
-{
-    for (; p->i < p->s.len; p->i++) {
-        if (cur(p) == '\\') {
-            p->i++;
-        } else if (cur(p) == delim) {
-            p->i++;
-            return true;
         }
     }
     return false;
@@ -128,7 +113,7 @@ address(struct sed *p, bool *ret_any)
             if (c == '\n' || c == '\0' || c == '\\')
                 return false;
         }
-        if (!past_regex(p, c))
+        if (!past(p, c, true))
             return false;
         while (cur(p) == 'I' || cur(p) == 'M')
             p->i++;
@@ -198,8 +183,8 @@ substitute(struct sed *p)
 {
     char delim = cur(p);
     p->i++;
-    if (delim == '\0' || delim == '\n' || delim == '\\' || !past_regex(p, delim) ||
-        !to_delim(p, delim))
+    if (delim == '\0' || delim == '\n' || delim == '\\' || !past(p, delim, true) ||
+        !past(p, delim, false))
         return false;
     for (;; p->i++) {
         char c = cur(p);
@@ -217,7 +202,8 @@ transliterate(struct sed *p)
 {
     char delim = cur(p);
     p->i++;
-    return delim && delim != '\n' && delim != '\\' && to_delim(p, delim) && to_delim(p, delim);
+    return delim && delim != '\n' && delim != '\\' && past(p, delim, false) &&
+           past(p, delim, false);
 }
 
 /* After a command: a newline, a semicolon, a closing brace or the end. */
