@@ -1,5 +1,5 @@
-/* Changing a settings file: one element is spliced into the text, so that formatting, unknown keys and whatever was
- * edited by hand a moment ago stay byte for byte. */
+/* Changing a settings file: one element of a list is spliced into the text or out of it, so that formatting, unknown keys and whatever
+ * was edited by hand a moment ago stay byte for byte. */
 #include "base/config.h"
 
 #include <stdlib.h>
@@ -9,6 +9,67 @@
 #include "base/fs.h"
 
 enum { LOCK_TIMEOUT_MS = 10000, FILE_MAX = 4 << 20 };
+
+/* ---- the file ---- */
+
+static bool
+read_fresh(const char *file, struct buf *text, struct cJSON **ret, struct err *err)
+{
+    bool found;
+    if (!fs_read_if(file, FILE_MAX, text, &found, err))
+        return false;
+    if (str_starts(buf_str(text), "\xEF\xBB\xBF"))
+        buf_remove_front(text, 3);
+    if (str_trim(buf_str(text)).len == 0) {
+        buf_clear(text);
+        buf_adds(text, "{}\n");
+    }
+    *ret = json_parse(buf_str(text), err);
+    if (*ret && !json_is_object(*ret)) {
+        json_free(*ret);
+        *ret = NULL;
+        err_set(err, ERR_PARSE, "settings must be a JSON object");
+    }
+    return *ret || err_wrap(err, "'%s' is left as it is", file);
+}
+
+static bool
+change_locked(const char *file, config_change_fn change, const void *arg, struct err *err)
+{
+    struct buf text, out;
+    struct cJSON *tree = NULL;
+    buf_init(&text, FILE_MAX + 1);
+    buf_init(&out, BUF_MAX);
+    bool ok = read_fresh(file, &text, &tree, err) &&
+              change(buf_str(&text), tree, file, arg, &out, err) &&
+              (!out.len || fs_write_atomic(file, buf_str(&out), 0600, err));
+    json_free(tree);
+    buf_release(&text);
+    buf_release(&out);
+    return ok;
+}
+
+bool
+config_change_file(const char *file, config_change_fn change, const void *arg, struct err *err)
+{
+    /* The lock is a file beside it, for each write puts a new file in its place. */
+    char *dir = fs_dirname(file), *lock = fs_join(dir, ".settings.lock");
+    bool ok = fs_mkdirs(dir, 0700, err);
+    if (ok) {
+        int fd = fs_lock(lock, LOCK_TIMEOUT_MS, err);
+        ok = fd >= 0 && change_locked(file, change, arg, err);
+        fs_unlock(lock, fd);
+    }
+    free(lock);
+    free(dir);
+    return ok;
+}
+
+/* ---- lists ---- */
+
+struct element {
+    const char *path, *value;
+};
 
 static bool
 has_value(const struct cJSON *list, const char *value)
@@ -103,43 +164,19 @@ verify(struct str text, const char *file, const char *path, const char *value, s
 }
 
 static bool
-read_fresh(const char *file, struct buf *text, struct cJSON **ret, struct err *err)
+add_value(struct str text, const struct cJSON *tree, const char *file, const void *arg,
+          struct buf *out, struct err *err)
 {
-    bool found;
-    if (!fs_read_if(file, FILE_MAX, text, &found, err))
-        return false;
-    if (str_trim(buf_str(text)).len == 0) {
-        buf_clear(text);
-        buf_adds(text, "{}\n");
-    }
-    if (str_starts(buf_str(text), "\xEF\xBB\xBF"))
-        buf_remove_front(text, 3);
-    *ret = json_parse(buf_str(text), err);
-    if (*ret && !json_is_object(*ret)) {
-        json_free(*ret);
-        *ret = NULL;
-        err_set(err, ERR_PARSE, "settings must be a JSON object");
-    }
-    return *ret || err_wrap(err, "'%s' is left as it is", file);
+    const struct element *e = arg;
+    return has_value(json_at(tree, e->path), e->value) ||
+           (edit(text, file, e->path, e->value, out, err) &&
+            verify(buf_str(out), file, e->path, e->value, err));
 }
 
-/* What is written in place of the file's text; an empty `out` leaves it as it is. */
-typedef bool (*change_fn)(struct str text, const struct cJSON *tree, const char *file,
-                          const char *path, const char *value, struct buf *out, struct err *err);
-
-static bool
-add_value(struct str text, const struct cJSON *tree, const char *file, const char *path,
-          const char *value, struct buf *out, struct err *err)
+void
+config_cut(struct str text, size_t before, size_t from, size_t end, struct buf *out)
 {
-    return has_value(json_at(tree, path), value) || (edit(text, file, path, value, out, err) &&
-                                                     verify(buf_str(out), file, path, value, err));
-}
-
-/* Cuts the element that begins at `from` with the comma that goes with it: the one after it, or the one before the last. */
-static void
-cut(struct str text, size_t before, size_t from, struct buf *out)
-{
-    size_t end = json_skip_value(text, from), next = json_skip_blanks(text, end);
+    size_t next = json_skip_blanks(text, end);
     bool more = next < text.len && text.ptr[next] == ',';
     buf_add_str(out, str_sub(text, 0, more ? from : before));
     size_t rest = more ? json_skip_blanks(text, next + 1) : end;
@@ -147,9 +184,11 @@ cut(struct str text, size_t before, size_t from, struct buf *out)
 }
 
 static bool
-remove_value(struct str text, const struct cJSON *tree, const char *file, const char *path,
-             const char *value, struct buf *out, struct err *err)
+remove_value(struct str text, const struct cJSON *tree, const char *file, const void *arg,
+             struct buf *out, struct err *err)
 {
+    const struct element *gone = arg;
+    const char *path = gone->path, *value = gone->value;
     const struct cJSON *list = json_at(tree, path);
     if (!json_is_array(list) || !has_value(list, value))
         return err_set(err, ERR_INVALID, "'%s' is not in '%s' of '%s'", value, path, file);
@@ -157,7 +196,7 @@ remove_value(struct str text, const struct cJSON *tree, const char *file, const 
     size_t at = json_skip_blanks(text, open + 1);
     for (const struct cJSON *e = json_first(list); e; e = json_next(e)) {
         if (str_is(json_value_str(e), value)) {
-            cut(text, before, at, out);
+            config_cut(text, before, at, json_skip_value(text, at), out);
             break;
         }
         before = json_skip_value(text, at);
@@ -172,49 +211,14 @@ remove_value(struct str text, const struct cJSON *tree, const char *file, const 
     return ok;
 }
 
-static bool
-change_locked(change_fn change, const char *file, const char *path, const char *value,
-              struct err *err)
-{
-    struct buf text, out;
-    struct cJSON *tree = NULL;
-    buf_init(&text, FILE_MAX + 1);
-    buf_init(&out, BUF_MAX);
-    bool ok = read_fresh(file, &text, &tree, err) &&
-              change(buf_str(&text), tree, file, path, value, &out, err) &&
-              (!out.len || fs_write_atomic(file, buf_str(&out), 0600, err));
-    json_free(tree);
-    buf_release(&text);
-    buf_release(&out);
-    return ok;
-}
-
-static bool
-change_file(change_fn change, const char *file, const char *path, const char *value,
-            struct err *err)
-{
-    char *dir = fs_dirname(file), *lock = NULL;
-    bool ok = fs_mkdirs(dir, 0700, err);
-    if (ok) {
-        /* Beside the file, which is replaced by each write and so cannot carry the lock itself. */
-        lock = fs_join(dir, ".settings.lock");
-        int fd = fs_lock(lock, LOCK_TIMEOUT_MS, err);
-        ok = fd >= 0 && change_locked(change, file, path, value, err);
-        fs_unlock(lock, fd);
-    }
-    free(lock);
-    free(dir);
-    return ok;
-}
-
 bool
 config_add_to_list(const char *file, const char *path, const char *value, struct err *err)
 {
-    return change_file(add_value, file, path, value, err);
+    return config_change_file(file, add_value, &(struct element){path, value}, err);
 }
 
 bool
 config_remove_from_list(const char *file, const char *path, const char *value, struct err *err)
 {
-    return change_file(remove_value, file, path, value, err);
+    return config_change_file(file, remove_value, &(struct element){path, value}, err);
 }

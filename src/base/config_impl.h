@@ -34,6 +34,17 @@ void config_check_keys(struct config *c, size_t i);
 /* Does this number count for that key? One out of its range was told, and is as if it were not there. */
 bool config_in_range(const char *path, double n);
 
+/* config_edit.c. change() is given the text of a settings file, "{}" for one that is missing or empty, and its tree, and fills `out` with
+ * what is to stand there; left empty, the file stays as it is. */
+typedef bool (*config_change_fn)(struct str text, const struct cJSON *tree, const char *file,
+                                 const void *arg, struct buf *out, struct err *err);
+/* Under the lock that belongs to the file's folder, in one step; file and folder are made where they are missing. */
+bool config_change_file(const char *file, config_change_fn change, const void *arg,
+                        struct err *err) MUST_CHECK;
+/* The text without the element or member at from..end and the comma that goes with it: the one behind it or, of the last, the one
+ * in front. before: where the one in front ends, or behind the bracket. */
+void config_cut(struct str text, size_t before, size_t from, size_t end, struct buf *out);
+
 /* config_walk.c: the bytes of a JSON text that json_parse accepted. Offsets; CONFIG_NONE: not there. */
 #define CONFIG_NONE ((size_t)-1)
 struct config_shape {                    /* of the array or object that begins at `open` */

@@ -1,15 +1,11 @@
 /* Setting top-level strings of a settings file: one value is spliced in or out at a time, every other byte stays. */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/config_impl.h"
-#include "base/fs.h"
 
-enum { LOCK_MS = 10000, SETTINGS_MAX = 4 << 20 };
+enum { SETTINGS_MAX = 4 << 20 };
 
 /* Where one member stands; CONFIG_NONE: it is not there. before: the end of the member in front of it, or behind the bracket. */
 struct member {
-    size_t key, value, end, next, before;
+    size_t key, value, end, before;
 };
 
 static struct member
@@ -23,22 +19,13 @@ find_member(struct str s, size_t open, const char *key)
         value = json_skip_blanks(s, value + 1);
         size_t end = json_skip_value(s, value), next = json_skip_blanks(s, end);
         if (str_is(str_sub(s, at + 1, key_end - at - 2), key))
-            return (struct member){at, value, end, next, before};
+            return (struct member){at, value, end, before};
         if (next >= s.len || s.ptr[next] != ',')
             break;
         before = end;
         at = json_skip_blanks(s, next + 1);
     }
     return (struct member){.key = CONFIG_NONE};
-}
-
-static void
-cut(struct str s, const struct member *m, struct buf *out)
-{
-    bool more = m->next < s.len && s.ptr[m->next] == ',';
-    buf_add_str(out, str_sub(s, 0, more ? m->key : m->before));
-    size_t rest = more ? json_skip_blanks(s, m->next + 1) : m->end;
-    buf_add_str(out, str_sub(s, rest, s.len));
 }
 
 static void
@@ -75,7 +62,7 @@ change(struct buf *text, const char *file, const struct config_pair *p, struct e
     struct buf out;
     buf_init(&out, SETTINGS_MAX + 1);
     if (m.key != CONFIG_NONE && !p->value)
-        cut(s, &m, &out);
+        config_cut(s, m.before, m.key, m.end, &out);
     else if (m.key != CONFIG_NONE)
         replace(s, &m, p->value, &out);
     else if (p->value)
@@ -93,48 +80,26 @@ change(struct buf *text, const char *file, const struct config_pair *p, struct e
     return ok;
 }
 
-static bool
-read_object(const char *file, struct buf *text, struct err *err)
-{
-    bool found;
-    if (!fs_read_if(file, SETTINGS_MAX, text, &found, err))
-        return false;
-    if (str_starts(buf_str(text), "\xEF\xBB\xBF"))
-        buf_remove_front(text, 3);
-    if (str_trim(buf_str(text)).len == 0) {
-        buf_clear(text);
-        buf_adds(text, "{}\n");
-    }
-    struct cJSON *tree = json_parse(buf_str(text), err);
-    bool ok = tree && json_is_object(tree);
-    if (tree && !ok)
-        err_set(err, ERR_PARSE, "settings must be a JSON object");
-    json_free(tree);
-    return ok || err_wrap(err, "'%s' is left as it is", file);
-}
+struct pairs {
+    const struct config_pair *v;
+    size_t n;
+};
 
 static bool
-set_locked(const char *file, const struct config_pair *pairs, size_t n, struct err *err)
+set_all(struct str text, const struct cJSON *tree, const char *file, const void *arg,
+        struct buf *out, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, SETTINGS_MAX + 1);
-    bool ok = read_object(file, &text, err);
-    for (size_t i = 0; i < n && ok; i++)
-        ok = change(&text, file, &pairs[i], err);
-    ok = ok && fs_write_atomic(file, buf_str(&text), 0600, err);
-    buf_release(&text);
+    const struct pairs *pairs = arg;
+    bool ok = true;
+    (void)tree; /* of the text before the first of them */
+    buf_add_str(out, text);
+    for (size_t i = 0; i < pairs->n && ok; i++)
+        ok = change(out, file, &pairs->v[i], err);
     return ok;
 }
 
 bool
 config_set_strings(const char *file, const struct config_pair *pairs, size_t n, struct err *err)
 {
-    char *dir = fs_dirname(file), *lock = fs_join(dir, ".settings.lock");
-    bool ok = fs_mkdirs(dir, 0700, err);
-    int fd = ok ? fs_lock(lock, LOCK_MS, err) : -1; /* the one that config_add_to_list takes */
-    ok = fd >= 0 && set_locked(file, pairs, n, err);
-    fs_unlock(lock, fd);
-    free(lock);
-    free(dir);
-    return ok;
+    return config_change_file(file, set_all, &(struct pairs){pairs, n}, err);
 }
