@@ -63,14 +63,6 @@ reply_call(struct rig *r, const char *id, const char *command)
 }
 
 static void
-reply_done(struct rig *r)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, "done");
-    scripted_end(r->script, STOP_END_TURN);
-}
-
-static void
 go(struct rig *r, const char *prompt)
 {
     rig_start(r);
@@ -98,13 +90,6 @@ question(struct rig *r, size_t i)
     return q->messages[0];
 }
 
-static const char *
-last_message(struct rig *r, size_t request)
-{
-    const struct scripted_request *q = scripted_request(r->script, request);
-    return q->messages[q->n_messages - 1];
-}
-
 static const struct event *
 notice_with(struct rig *r, const char *part)
 {
@@ -123,7 +108,7 @@ test_what_it_allows_runs(void **state)
     struct rig r;
     init(&r);
     reply_call(&r, "t1", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ALLOW);
     go(&r, "please build x");
     rig_tool(&r, "t1", PHASE_DELTA, TOOL_JUDGING);
@@ -150,7 +135,7 @@ test_what_it_blocks_is_explained(void **state)
     struct rig r;
     init(&r);
     reply_call(&r, "t1", "npm publish");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, BLOCK);
     go(&r, "go");
     const struct event *d = rig_kind(&r, EV_PERM_DECIDED);
@@ -159,7 +144,7 @@ test_what_it_blocks_is_explained(void **state)
     const struct event *e = rig_result(&r);
     assert_int_equal(e->u.result.exit_code, 0);
     assert_non_null(strstr(e->u.result.denials, "\"tool_use_id\":\"t1\""));
-    assert_non_null(strstr(last_message(&r, 1), "it publishes; run the tests instead"));
+    assert_non_null(strstr(rig_last_message(&r, 1), "it publishes; run the tests instead"));
     assert_int_equal(toys_runs(), 0);
     assert_true(rig_find_tool(&r, "t1", PHASE_END, TOOL_DENIED) >= 0);
     rig_end(&r);
@@ -172,7 +157,7 @@ test_what_it_asks_about_waits_for_a_person(void **state)
     struct rig r;
     init(&r);
     reply_call(&r, "t1", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ASK);
     go(&r, "go");
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
@@ -241,7 +226,7 @@ test_every_failure_asks(void **state)
         struct rig r;
         init(&r);
         reply_call(&r, "t1", "make x");
-        reply_done(&r);
+        rig_says(&r, "done");
         script_failure(&r, which);
         go(&r, "go");
         const struct event *ask = rig_kind(&r, EV_PERM_ASK);
@@ -262,7 +247,7 @@ test_a_server_error_asks_and_says_so(void **state)
     struct rig r;
     init(&r);
     reply_call(&r, "t1", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_reply(r.script);
     struct err err = {0};
     err_set(&err, ERR_HTTP, "the server answered 500");
@@ -288,7 +273,7 @@ test_no_answer_in_time_asks(void **state)
     init(&r);
     settings(&r, "{\"afk\":{\"timeout\":1}}");
     reply_call(&r, "t1", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_reply(r.script);
     scripted_gate(r.script, 5);
     scripted_text(r.script, ALLOW);
@@ -315,7 +300,7 @@ test_it_is_not_asked_what_it_may_not_lift(void **state)
     scripted_end(r.script, STOP_TOOL_USE);
     reply_call(&r, "t2", "rm -rf ~");
     reply_call(&r, "t3", "curl a.example");
-    reply_done(&r);
+    rig_says(&r, "done");
     go(&r, "go");
     for (int i = 0; i < 2; i++)
         rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
@@ -348,12 +333,12 @@ test_what_was_read_cannot_argue(void **state)
     scripted_text(r.script, "MARKER-PROSE: really");
     call(&r, "t2", "make x # MARKER-COMMENT");
     scripted_end(r.script, STOP_TOOL_USE);
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ALLOW);
     go(&r, "look at @notes.txt and build");
     rig_result(&r);
     assert_int_equal(toys_runs(), 2);
-    assert_non_null(strstr(last_message(&r, 1), "MARKER-RESULT"));
+    assert_non_null(strstr(rig_last_message(&r, 1), "MARKER-RESULT"));
     const char *q = question(&r, 0);
     assert_non_null(strstr(q, "look at @notes.txt and build"));
     assert_null(strstr(q, "MARKER"));
@@ -372,7 +357,7 @@ test_it_hears_steers_and_answers(void **state)
     scripted_gate(r.script, 1);
     call(&r, "t2", "make y");
     scripted_end(r.script, STOP_TOOL_USE);
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ASK);
     scripted_judge_says(r.script, ALLOW);
     go(&r, "first words");
@@ -401,7 +386,7 @@ test_the_same_call_is_judged_once(void **state)
     reply_call(&r, "t1", "make x");
     reply_call(&r, "t2", "make x");
     reply_call(&r, "t3", "make y");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ALLOW);
     scripted_judge_says(r.script, ALLOW);
     go(&r, "go");
@@ -423,19 +408,17 @@ test_words_and_mode_make_it_a_new_question(void **state)
     for (int i = 0; i < 3; i++) {
         char id[] = {'t', (char)('1' + i), 0};
         reply_call(&r, id, "make x");
-        reply_done(&r);
+        rig_says(&r, "done");
         scripted_judge_says(r.script, ALLOW);
     }
     go(&r, "go");
     rig_result(&r);
-    rig_post(&r, OP_SUBMIT, "again");
-    rig_result(&r);
+    rig_submit(&r, "again");
     assert_int_equal(scripted_judge_requests(r.script), 2);
     struct op *op = op_new(OP_SET_MODE, NULL);
     op->mode = PERM_AUTO;
     engine_post(r.e, op);
-    rig_post(&r, OP_SUBMIT, "again");
-    rig_result(&r);
+    rig_submit(&r, "again");
     assert_int_equal(scripted_judge_requests(r.script), 3);
     rig_end(&r);
 }
@@ -463,7 +446,7 @@ test_nothing_waits_for_the_verdict_but_the_call(void **state)
     scripted_tool(r.script, "t2", "Read", "{\"name\":\"b\",\"file_path\":\"b\"}");
     scripted_text(r.script, "talking on");
     scripted_end(r.script, STOP_TOOL_USE);
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_reply(r.script);
     scripted_gate(r.script, 1);
     scripted_text(r.script, ALLOW);
@@ -486,7 +469,7 @@ test_a_toggle_drops_the_pending_verdict(void **state)
     struct rig r;
     init(&r);
     reply_call(&r, "t1", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_reply(r.script);
     scripted_gate(r.script, 1); /* never opens */
     scripted_text(r.script, BLOCK);
@@ -545,7 +528,7 @@ test_three_blocks_fall_back_to_asking(void **state)
     reply_call(&r, "t3", "gamma");
     reply_call(&r, "t4", "delta");
     reply_call(&r, "t5", "epsilon");
-    reply_done(&r);
+    rig_says(&r, "done");
     for (int i = 0; i < 3; i++)
         scripted_judge_says(r.script, BLOCK);
     scripted_judge_says(r.script, ALLOW);
@@ -577,7 +560,7 @@ test_only_blocks_in_a_row_count(void **state)
         reply_call(&r, ids[i], commands[i]);
         scripted_judge_says(r.script, said[i]);
     }
-    reply_done(&r);
+    rig_says(&r, "done");
     go(&r, "go");
     rig_result(&r);
     assert_int_equal(scripted_judge_requests(r.script), 5);
@@ -594,7 +577,7 @@ test_nobody_answers_while_away(void **state)
     init(&r);
     settings(&r, "{\"afk\":{\"max_wait\":1}}");
     reply_call(&r, "t1", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ASK);
     go(&r, "go");
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
@@ -603,7 +586,7 @@ test_nobody_answers_while_away(void **state)
     assert_string_equal(d->u.decided.who, "afk.max_wait");
     assert_int_equal(d->u.decided.ask_id, ask->u.ask.id);
     assert_string_equal(rig_result(&r)->u.result.exit, "completed");
-    assert_non_null(strstr(last_message(&r, 1), "not approved while away"));
+    assert_non_null(strstr(rig_last_message(&r, 1), "not approved while away"));
     assert_int_equal(toys_runs(), 0);
     rig_end(&r);
 }
@@ -618,7 +601,7 @@ test_an_answer_ends_the_wait_of_its_own_request(void **state)
     settings(&r, "{\"afk\":{\"max_wait\":1}}");
     reply_call(&r, "t1", "make x");
     reply_call(&r, "t2", "deploy y");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ASK);
     scripted_judge_says(r.script, ASK);
     go(&r, "go");
@@ -651,7 +634,7 @@ test_twenty_blocks_in_all_fall_back_too(void **state)
         if (i < 29)
             scripted_judge_says(r.script, i % 3 == 2 ? ALLOW : BLOCK);
     }
-    reply_done(&r);
+    rig_says(&r, "done");
     go(&r, "go");
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
     assert_string_equal(ask->u.ask.tool_use_id, "t29");
@@ -674,7 +657,7 @@ test_three_blocks_in_print_mode_deny_the_rest(void **state)
     static const char *const commands[] = {"alpha", "beta", "gamma", "delta", "epsilon"};
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         reply_call(&r, commands[i], commands[i]);
-    reply_done(&r);
+    rig_says(&r, "done");
     for (int i = 0; i < 3; i++)
         scripted_judge_says(r.script, BLOCK);
     scripted_judge_says(r.script, ALLOW); /* would let the fourth through */
@@ -683,14 +666,15 @@ test_three_blocks_in_print_mode_deny_the_rest(void **state)
     assert_int_equal(scripted_judge_requests(r.script), 3);
     assert_int_equal(rig_count(&r, EV_PERM_ASK), 0);
     assert_int_equal(toys_runs(), 0);
-    const struct event *said = notice_with(&r, "is not asked any more: what no rule allows is denied");
+    const struct event *said =
+        notice_with(&r, "is not asked any more: what no rule allows is denied");
     assert_non_null(said);
     size_t times = 0;
     for (size_t i = 0; i < r.n; i++)
         times += r.ev[i]->kind == EV_NOTICE && strstr(r.ev[i]->u.notice.text, "blocks") == NULL &&
                  strstr(r.ev[i]->u.notice.text, "is not asked any more") != NULL;
     assert_int_equal(times, 1);
-    assert_non_null(strstr(last_message(&r, 4), "3 blocks in a row")); /* the model knows why */
+    assert_non_null(strstr(rig_last_message(&r, 4), "3 blocks in a row")); /* the model knows why */
     rig_end(&r);
 }
 
@@ -705,7 +689,7 @@ test_with_nobody_there_what_asks_is_denied(void **state)
         r.cfg.interactive = false;
         r.cfg.print_mode = true;
         reply_call(&r, "t1", "make x");
-        reply_done(&r);
+        rig_says(&r, "done");
         scripted_judge_says(r.script, said[i]);
         go(&r, "go");
         assert_int_equal(rig_result(&r)->u.result.exit_code, 0);
@@ -726,16 +710,15 @@ test_broad_rules_are_set_aside_and_told(void **state)
     r.cfg.mode = PERM_DEFAULT;
     settings(&r, "{\"permissions\":{\"allow\":[\"Bash(*)\",\"Bash(git log:*)\"]}}");
     reply_call(&r, "t1", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     reply_call(&r, "t2", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ALLOW);
     go(&r, "go");
     rig_result(&r);
     assert_int_equal(scripted_judge_requests(r.script), 0);
     set_mode(&r, PERM_AUTO);
-    rig_post(&r, OP_SUBMIT, "again");
-    rig_result(&r);
+    rig_submit(&r, "again");
     assert_int_equal(scripted_judge_requests(r.script), 1);
     const struct event *n = notice_with(&r, "sets aside");
     assert_non_null(n);
@@ -758,9 +741,9 @@ test_the_third_refusal_of_a_kind_stops_it(void **state)
     reply_call(&r, "t3", "npm publish c");
     reply_call(&r, "t4", "npm publish d");
     reply_call(&r, "t5", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     reply_call(&r, "t6", "npm publish e");
-    reply_done(&r);
+    rig_says(&r, "done");
     go(&r, "go");
     for (int i = 0; i < 4; i++) {
         const struct event *ask = rig_kind(&r, EV_PERM_ASK);
@@ -768,7 +751,7 @@ test_the_third_refusal_of_a_kind_stops_it(void **state)
         rig_answer(&r, ask->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
     }
     rig_result(&r);
-    assert_non_null(strstr(last_message(&r, 4), "were refused 3 times in this turn"));
+    assert_non_null(strstr(rig_last_message(&r, 4), "were refused 3 times in this turn"));
     assert_non_null(notice_with(&r, "refused 3 times: "));
     rig_post(&r, OP_SUBMIT, "again");
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
@@ -790,11 +773,11 @@ test_a_deny_rule_that_is_run_into_stops_too(void **state)
     reply_call(&r, "t2", "curl b");
     reply_call(&r, "t3", "curl c");
     reply_call(&r, "t4", "curl d");
-    reply_done(&r);
+    rig_says(&r, "done");
     go(&r, "go");
     rig_result(&r);
-    assert_null(strstr(last_message(&r, 3), "were refused 3 times"));
-    assert_non_null(strstr(last_message(&r, 4), "were refused 3 times"));
+    assert_null(strstr(rig_last_message(&r, 3), "were refused 3 times"));
+    assert_non_null(strstr(rig_last_message(&r, 4), "were refused 3 times"));
     assert_non_null(notice_with(&r, "denied 3 times by a rule: Bash(curl:*)"));
     rig_end(&r);
 }
@@ -808,7 +791,7 @@ test_it_is_paid_for(void **state)
     struct rig r;
     init(&r);
     reply_call(&r, "t1", "make x");
-    reply_done(&r);
+    rig_says(&r, "done");
     scripted_judge_says(r.script, ALLOW);
     go(&r, "go");
     rig_result(&r);

@@ -20,12 +20,8 @@ model_runs(struct rig *r, const char *command, const char *more)
     static int n;
     char id[16], *input = xasprintf("{\"command\":\"%s\"%s}", command, more);
     snprintf(id, sizeof id, "t%d", ++n);
-    scripted_reply(r->script);
-    scripted_tool(r->script, id, "Bash", input);
-    scripted_end(r->script, STOP_TOOL_USE);
-    scripted_reply(r->script);
-    scripted_text(r->script, "done");
-    scripted_end(r->script, STOP_END_TURN);
+    rig_calls(r, id, "Bash", input);
+    rig_says(r, "done");
     free(input);
 }
 

@@ -21,36 +21,14 @@
 static int calls;
 
 static void
-put(const struct rig *r, const char *name, const char *text)
-{
-    struct err err = {0};
-    char *path = fs_join(r->root, name), *dir = fs_dirname(path);
-    assert_true(fs_mkdirs(dir, 0755, &err));
-    if (!fs_write_atomic(path, str_from(text), 0600, &err))
-        fail_msg("%s", err.text);
-    free(dir);
-    free(path);
-}
-
-static void
 read_call(struct rig *r, const char *name)
 {
     char *path = fs_join(r->root, name), *input = xasprintf("{\"file_path\":\"%s\"}", path);
     char *id = xasprintf("t%d", ++calls);
-    scripted_reply(r->script);
-    scripted_tool(r->script, id, "Read", input);
-    scripted_end(r->script, STOP_TOOL_USE);
+    rig_calls(r, id, "Read", input);
     free(id);
     free(input);
     free(path);
-}
-
-static void
-says(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
 }
 
 static void
@@ -92,16 +70,16 @@ test_a_changed_file_is_told_once(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    put(&r, "a.txt", "one\ntwo\nthree\n");
-    put(&r, "b.txt", "same\n");
+    rig_put(&r, "a.txt", "one\ntwo\nthree\n");
+    rig_put(&r, "b.txt", "same\n");
     read_call(&r, "a.txt");
     read_call(&r, "b.txt");
     for (int i = 0; i < 4; i++)
-        says(&r, "seen");
+        rig_says(&r, "seen");
     rig_start(&r);
     ask(&r, "look");
-    put(&r, "a.txt", "one\nTWO CHANGED\nthree\n");
-    put(&r, "b.txt", "same\n"); /* another mtime, the same words */
+    rig_put(&r, "a.txt", "one\nTWO CHANGED\nthree\n");
+    rig_put(&r, "b.txt", "same\n"); /* another mtime, the same words */
     ask(&r, "again");
     const char *m = newest(&r);
     assert_non_null(strstr(m, "+TWO CHANGED"));
@@ -125,11 +103,11 @@ test_a_denied_file_is_not_shown(void **state)
     struct rig r;
     begin(&r);
     r.cfg.cli_settings = "{\"permissions\":{\"deny\":[\"Read(./secret.txt)\"]}}";
-    put(&r, "a.txt", "harmless\n");
-    put(&r, "secret.txt", "the-password\n");
+    rig_put(&r, "a.txt", "harmless\n");
+    rig_put(&r, "secret.txt", "the-password\n");
     read_call(&r, "a.txt");
-    says(&r, "seen");
-    says(&r, "seen");
+    rig_says(&r, "seen");
+    rig_says(&r, "seen");
     rig_start(&r);
     ask(&r, "look");
     char *a = fs_join(r.root, "a.txt"), *secret = fs_join(r.root, "secret.txt");
@@ -149,16 +127,16 @@ test_a_long_change_is_cut(void **state)
     struct rig r;
     struct buf b;
     begin(&r);
-    put(&r, "a.txt", "start\n");
+    rig_put(&r, "a.txt", "start\n");
     read_call(&r, "a.txt");
-    says(&r, "seen");
-    says(&r, "seen");
+    rig_says(&r, "seen");
+    rig_says(&r, "seen");
     rig_start(&r);
     ask(&r, "look");
     buf_init(&b, BUF_MAX);
     for (int i = 0; i < 5000; i++)
         buf_addf(&b, "line %d of many\n", i);
-    put(&r, "a.txt", buf_cstr(&b));
+    rig_put(&r, "a.txt", buf_cstr(&b));
     buf_release(&b);
     ask(&r, "again");
     assert_non_null(strstr(newest(&r), "read the file before you rely on it"));
@@ -172,13 +150,13 @@ test_instructions_of_a_folder_come_with_it(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    put(&r, "sub/CLAUDE.md", "SUB-RULE\n");
-    put(&r, "sub/x.txt", "x\n");
-    put(&r, "sub/y.txt", "y\n");
-    put(&r, ".claude/rules/txt.md", "---\npaths: 'sub/y.*'\n---\nY-RULE\n");
+    rig_put(&r, "sub/CLAUDE.md", "SUB-RULE\n");
+    rig_put(&r, "sub/x.txt", "x\n");
+    rig_put(&r, "sub/y.txt", "y\n");
+    rig_put(&r, ".claude/rules/txt.md", "---\npaths: 'sub/y.*'\n---\nY-RULE\n");
     read_call(&r, "sub/x.txt");
     read_call(&r, "sub/y.txt");
-    says(&r, "seen");
+    rig_says(&r, "seen");
     rig_start(&r);
     ask(&r, "look");
     const struct scripted_request *q = scripted_request(r.script, 1);
@@ -196,14 +174,12 @@ test_open_todos_are_remembered_now_and_then(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    scripted_reply(r.script);
-    scripted_tool(r.script, "todo", "TodoWrite",
-                  "{\"todos\":[{\"content\":\"first thing\",\"status\":\"pending\",\"activeForm\":"
-                  "\"doing\"},{\"content\":\"done thing\",\"status\":\"completed\",\"activeForm\":"
-                  "\"doing\"}]}");
-    scripted_end(r.script, STOP_TOOL_USE);
+    rig_calls(&r, "todo", "TodoWrite",
+              "{\"todos\":[{\"content\":\"first thing\",\"status\":\"pending\",\"activeForm\":"
+              "\"doing\"},{\"content\":\"done thing\",\"status\":\"completed\",\"activeForm\":"
+              "\"doing\"}]}");
     for (int i = 0; i < 30; i++)
-        says(&r, "fine");
+        rig_says(&r, "fine");
     rig_start(&r);
     for (int i = 0; i < 28; i++)
         ask(&r, "go on");
@@ -220,7 +196,7 @@ test_the_mode_is_told_when_it_changes(void **state)
     struct rig r;
     begin(&r);
     for (int i = 0; i < 14; i++)
-        says(&r, "fine");
+        rig_says(&r, "fine");
     rig_start(&r);
     ask(&r, "one");
     struct op *op = op_new(OP_SET_MODE, NULL);

@@ -21,14 +21,6 @@ begin(struct rig *r)
     r->cfg.model = "claude-opus-5-5";
 }
 
-static void
-says(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
-}
-
 /* A call whose request costs about 62 cents. */
 static void
 dear_call(struct rig *r, const char *id)
@@ -47,15 +39,6 @@ ends(struct rig *r, const char *exit, const char *subtype, int code)
     assert_string_equal(e->u.result.subtype, subtype);
     assert_int_equal(e->u.result.exit_code, code);
     return e;
-}
-
-static bool
-was_told(const struct rig *r, const char *words)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (r->ev[i]->kind == EV_NOTICE && strstr(r->ev[i]->u.notice.text, words))
-            return true;
-    return false;
 }
 
 /* ---- the budget ---- */
@@ -86,7 +69,7 @@ test_a_budget_that_holds_nothing_sends_nothing(void **state)
     begin(&r);
     r.cfg.interactive = false;
     r.cfg.max_budget_usd = 0.0001;
-    says(&r, "never asked");
+    rig_says(&r, "never asked");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     ends(&r, "max_budget", "error_max_budget_usd", 1);
@@ -103,7 +86,7 @@ test_the_person_raises_it_and_the_turn_goes_on(void **state)
     begin(&r);
     r.cfg.cli_settings = "{\"budget\":{\"session\":1}}";
     dear_call(&r, "t1");
-    says(&r, "done");
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
@@ -126,7 +109,7 @@ test_the_person_stops_and_the_session_stays_usable(void **state)
     begin(&r);
     r.cfg.cli_settings = "{\"budget\":{\"session\":1}}";
     dear_call(&r, "t1");
-    says(&r, "on we go");
+    rig_says(&r, "on we go");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
@@ -135,7 +118,7 @@ test_the_person_stops_and_the_session_stays_usable(void **state)
     rig_post(&r, OP_COMMAND, "/budget 50");
     rig_post(&r, OP_SUBMIT, "go on");
     ends(&r, "completed", "success", 0);
-    assert_true(was_told(&r, "of $50.00"));
+    assert_true(rig_told(&r, "of $50.00"));
     rig_end(&r);
 }
 
@@ -148,7 +131,7 @@ test_an_interrupt_and_a_command_end_the_dialog_too(void **state)
     begin(&r);
     r.cfg.max_budget_usd = 1;
     dear_call(&r, "t1");
-    says(&r, "done");
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_PERM_ASK);
@@ -174,7 +157,7 @@ test_a_day_is_counted_over_all_sessions(void **state)
     begin(&r);
     r.cfg.interactive = false;
     r.cfg.cli_settings = "{\"budget\":{\"day\":10}}";
-    says(&r, "hello");
+    rig_says(&r, "hello");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     ends(&r, "completed", "success", 0);
@@ -195,8 +178,8 @@ test_an_unknown_price_is_told_once_and_passes(void **state)
     struct rig r;
     rig_init(&r);
     r.cfg.max_budget_usd = 0.0001;
-    says(&r, "one");
-    says(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     rig_start(&r);
     for (int i = 0; i < 2; i++) {
         rig_post(&r, OP_SUBMIT, "go");
@@ -216,9 +199,7 @@ call(struct rig *r, int i, const char *name, const char *input)
 {
     char id[16];
     snprintf(id, sizeof id, "c%d", i);
-    scripted_reply(r->script);
-    scripted_tool(r->script, id, name, input);
-    scripted_end(r->script, STOP_TOOL_USE);
+    rig_calls(r, id, name, input);
 }
 
 static void
@@ -229,13 +210,13 @@ test_the_same_call_three_times_pauses_and_the_model_is_told(void **state)
     rig_init(&r);
     for (int i = 0; i < 3; i++)
         call(&r, i, "Read", "{\"name\":\"a\"}");
-    says(&r, "another way then");
-    says(&r, "and more");
+    rig_says(&r, "another way then");
+    rig_says(&r, "and more");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     const struct event *e = ends(&r, "repeating", "error_during_execution", 1);
     assert_non_null(strstr(e->u.result.errors, "goes round in a circle"));
-    assert_true(was_told(&r, "the same call again and again"));
+    assert_true(rig_told(&r, "the same call again and again"));
     assert_int_equal(scripted_requests(r.script), 3);
     rig_post(&r, OP_SUBMIT, "try otherwise");
     ends(&r, "completed", "success", 0);
@@ -274,7 +255,7 @@ test_the_setting_switches_it_off(void **state)
     r.cfg.cli_settings = "{\"pauseOnRepeat\":false}";
     for (int i = 0; i < 12; i++)
         call(&r, i, "Read", "{\"name\":\"a\"}");
-    says(&r, "done");
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     ends(&r, "completed", "success", 0);

@@ -23,27 +23,6 @@
 /* ---- the rig of these tests ---- */
 
 static void
-put_file(struct rig *r, const char *name, const char *text)
-{
-    struct err err = {0};
-    char *path = fs_join(r->root, name), *dir = fs_dirname(path);
-    assert_true(fs_mkdirs(dir, 0755, &err));
-    assert_true(fs_write_atomic(path, str_from(text), 0644, &err));
-    free(dir);
-    free(path);
-}
-
-static void
-put_settings(struct rig *r, const char *json)
-{
-    struct err err = {0};
-    char *path = fs_join(r->config, "settings.json");
-    assert_true(fs_mkdirs(r->config, 0700, &err));
-    assert_true(fs_write_atomic(path, str_from(json), 0600, &err));
-    free(path);
-}
-
-static void
 begin(struct rig *r, int64_t window)
 {
     rig_init(r);
@@ -73,13 +52,6 @@ calls(struct rig *r, const char *id, const char *input, int64_t tokens)
     scripted_end(r->script, STOP_TOOL_USE);
 }
 
-static const struct event *
-submit(struct rig *r, const char *text)
-{
-    rig_post(r, OP_SUBMIT, text);
-    return rig_result(r);
-}
-
 static bool
 is_end(const struct event *e, const void *arg)
 {
@@ -103,12 +75,6 @@ compactions(const struct rig *r)
     for (size_t i = 0; i < r->n; i++)
         n += is_end(r->ev[i], NULL);
     return n;
-}
-
-static const struct scripted_request *
-last_request(struct rig *r)
-{
-    return scripted_request(r->script, scripted_requests(r->script) - 1);
 }
 
 static void
@@ -148,14 +114,14 @@ test_a_summary_takes_the_conversations_place(void **state)
     (void)state;
     struct rig r;
     begin(&r, 100000);
-    put_file(&r, "CLAUDE.md", "Always say please.");
+    rig_put(&r, "CLAUDE.md", "Always say please.");
     says(&r, "an answer that is long gone", 5000);
     says(&r, "another answer", 6000);
     says(&r, "it went on", 300);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "count the columns");
-    submit(&r, "and the lines");
+    rig_submit(&r, "count the columns");
+    rig_submit(&r, "and the lines");
     rig_post(&r, OP_COMMAND, "/pin the API must stay");
     rig_until(&r, is_notice, "pinned");
     const struct event *e = compact(&r, "the error text");
@@ -170,8 +136,8 @@ test_a_summary_takes_the_conversations_place(void **state)
     assert_has(q->messages[0], "the error text");
     assert_lacks(q->messages[0], "Always say please"); /* it is read again */
     assert_has(q->system, "## Next step");
-    submit(&r, "go on");
-    q = last_request(&r);
+    rig_submit(&r, "go on");
+    q = rig_last_request(&r);
     assert_int_equal(q->n_messages, 3);
     assert_has(q->messages[0], OPEN);
     assert_has(q->messages[0], "Always say please.");
@@ -189,17 +155,17 @@ test_root_memory_is_read_again_from_disk(void **state)
     (void)state;
     struct rig r;
     begin(&r, 100000);
-    put_file(&r, "CLAUDE.md", "the first rules");
+    rig_put(&r, "CLAUDE.md", "the first rules");
     says(&r, "hello", 500);
     says(&r, "hello again", 500);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "hi");
-    put_file(&r, "CLAUDE.md", "the second rules");
+    rig_submit(&r, "hi");
+    rig_put(&r, "CLAUDE.md", "the second rules");
     compact(&r, NULL);
-    submit(&r, "hi again");
-    assert_has(last_request(&r)->messages[0], "the second rules");
-    assert_lacks(last_request(&r)->messages[0], "the first rules");
+    rig_submit(&r, "hi again");
+    assert_has(rig_last_request(&r)->messages[0], "the second rules");
+    assert_lacks(rig_last_request(&r)->messages[0], "the first rules");
     rig_end(&r);
 }
 
@@ -209,9 +175,9 @@ test_files_read_last_are_given_again(void **state)
     (void)state;
     struct rig r;
     begin(&r, 100000);
-    put_file(&r, "a.c", "int before;");
-    put_file(&r, "secret.c", "int hidden;");
-    put_settings(&r, "{\"permissions\":{\"deny\":[\"Read(secret.c)\"]}}");
+    rig_put(&r, "a.c", "int before;");
+    rig_put(&r, "secret.c", "int hidden;");
+    rig_put_settings(&r, "{\"permissions\":{\"deny\":[\"Read(secret.c)\"]}}");
     char *in_a = xasprintf("{\"name\":\"a\",\"file_path\":\"%s/a.c\"}", r.root);
     char *in_secret = xasprintf("{\"name\":\"s\",\"file_path\":\"%s/secret.c\"}", r.root);
     calls(&r, "t1", in_a, 500);
@@ -220,11 +186,11 @@ test_files_read_last_are_given_again(void **state)
     says(&r, "went on", 100);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "read them");
-    put_file(&r, "a.c", "int after;");
+    rig_submit(&r, "read them");
+    rig_put(&r, "a.c", "int after;");
     compact(&r, NULL);
-    submit(&r, "go on");
-    const char *m = last_request(&r)->messages[0];
+    rig_submit(&r, "go on");
+    const char *m = rig_last_request(&r)->messages[0];
     assert_has(m, "int after;");
     assert_lacks(m, "int hidden;");
     assert_has(m, "secret.c"); /* by its name */
@@ -248,11 +214,11 @@ test_the_newest_message_is_never_cut(void **state)
     says(&r, "three", 500);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "small talk");
-    submit(&r, big);
+    rig_submit(&r, "small talk");
+    rig_submit(&r, big);
     compact(&r, NULL);
-    submit(&r, "go on");
-    assert_has(last_request(&r)->messages[0], big);
+    rig_submit(&r, "go on");
+    assert_has(rig_last_request(&r)->messages[0], big);
     free(big);
     rig_end(&r);
 }
@@ -284,10 +250,10 @@ test_twenty_compactions_stay_bounded(void **state)
     rig_post(&r, OP_COMMAND, "/pin the port is 4711");
     rig_until(&r, is_notice, "4711");
     for (int i = 0; i < 20; i++) {
-        submit(&r, "do it");
+        rig_submit(&r, "do it");
         assert_false(compact(&r, NULL)->u.compact.failed);
     }
-    submit(&r, "end");
+    rig_submit(&r, "end");
     for (size_t i = 1; i < scripted_requests(r.script); i++) {
         const char *m = scripted_request(r.script, i)->messages[0];
         size_t n = strlen(m);
@@ -300,7 +266,7 @@ test_twenty_compactions_stay_bounded(void **state)
     }
     /* 8 % of 50,000 tokens of 4 bytes, and what stands beside it */
     assert_true(largest < 16000 + 4000);
-    assert_true(strlen(last_request(&r)->messages[0]) <
+    assert_true(strlen(rig_last_request(&r)->messages[0]) <
                 strlen(scripted_request(r.script, 3)->messages[0]) + 2000);
     buf_release(&long_one);
     free(talk);
@@ -320,12 +286,12 @@ test_it_comes_at_the_limit_and_never_before(void **state)
     says(&r, "three", 1000);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
-    submit(&r, "b");
+    rig_submit(&r, "a");
+    rig_submit(&r, "b");
     assert_int_equal(compactions(&r), 0);
-    submit(&r, "c");
+    rig_submit(&r, "c");
     assert_int_equal(compactions(&r), 1);
-    assert_has(last_request(&r)->messages[0], "<person-message>\\nc\\n</person-message>");
+    assert_has(rig_last_request(&r)->messages[0], "<person-message>\\nc\\n</person-message>");
     rig_end(&r);
 }
 
@@ -335,16 +301,16 @@ test_the_limit_is_a_setting(void **state)
     (void)state;
     struct rig r;
     begin(&r, 100000);
-    put_settings(&r, "{\"compact\":{\"at\":60}}");
+    rig_put_settings(&r, "{\"compact\":{\"at\":60}}");
     says(&r, "one", 61000);
     says(&r, "two", 61000);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
-    submit(&r, "b");
+    rig_submit(&r, "a");
+    rig_submit(&r, "b");
     assert_int_equal(compactions(&r), 1);
-    put_settings(&r, "{\"autoCompactEnabled\":false}");
-    submit(&r, "c");
+    rig_put_settings(&r, "{\"autoCompactEnabled\":false}");
+    rig_submit(&r, "c");
     assert_int_equal(compactions(&r), 1);
     rig_end(&r);
 }
@@ -360,8 +326,8 @@ test_a_window_that_the_person_set_wins(void **state)
     says(&r, "two", 1000);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
-    submit(&r, "b");
+    rig_submit(&r, "a");
+    rig_submit(&r, "b");
     assert_int_equal(compactions(&r), 1);
     rig_end(&r);
 }
@@ -377,11 +343,11 @@ test_it_is_checked_before_each_request_of_a_turn(void **state)
     says(&r, "done", 3000);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    const struct event *e = submit(&r, "read both");
+    const struct event *e = rig_submit(&r, "read both");
     assert_string_equal(e->u.result.exit, "completed");
     assert_int_equal(compactions(&r), 1);
     assert_int_equal(scripted_requests(r.script), 3);
-    const struct scripted_request *q = last_request(&r);
+    const struct scripted_request *q = rig_last_request(&r);
     assert_int_equal(q->n_messages, 1);
     assert_has(q->messages[0], "You are in the middle of this work");
     assert_lacks(q->messages[0], "tool_use");
@@ -398,12 +364,12 @@ test_what_must_stay_over_the_limit_stops_with_sizes(void **state)
     char *rules = xmalloc(80001);
     memset(rules, 'r', 80000);
     rules[80000] = '\0';
-    put_file(&r, "CLAUDE.md", rules);
+    rig_put(&r, "CLAUDE.md", rules);
     says(&r, "one", 18500);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
-    const struct event *e = submit(&r, "b");
+    rig_submit(&r, "a");
+    const struct event *e = rig_submit(&r, "b");
     free(rules);
     assert_string_equal(e->u.result.exit, "prompt_too_long");
     assert_has(e->u.result.errors, "instruction files ");
@@ -439,13 +405,13 @@ test_a_failed_summary_leaves_the_history_unchanged(void **state)
     scripted_end(r.script, STOP_REFUSAL);
     scripted_side_says(r.script, "Sure!");
     rig_start(&r);
-    submit(&r, "a");
+    rig_submit(&r, "a");
     expect_unchanged(&r, "the key is not valid");
     expect_unchanged(&r, "empty");
     expect_unchanged(&r, "refused");
     expect_unchanged(&r, "no summary");
-    submit(&r, "b"); /* rig_end checks that it extends the first */
-    assert_int_equal(last_request(&r)->n_messages, 3);
+    rig_submit(&r, "b"); /* rig_end checks that it extends the first */
+    assert_int_equal(rig_last_request(&r)->n_messages, 3);
     rig_end(&r);
 }
 
@@ -462,12 +428,12 @@ test_the_turn_goes_on_when_the_summary_fails(void **state)
         scripted_side_fail(r.script, &down);
     }
     rig_start(&r);
-    submit(&r, "a");
+    rig_submit(&r, "a");
     for (int i = 0; i < 3; i++)
-        assert_string_equal(submit(&r, "b")->u.result.exit, "completed");
+        assert_string_equal(rig_submit(&r, "b")->u.result.exit, "completed");
     rig_post(&r, OP_COMMAND, "/context");
     rig_until(&r, is_notice, "it failed three times in a row");
-    assert_string_equal(submit(&r, "c")->u.result.exit, "completed");
+    assert_string_equal(rig_submit(&r, "c")->u.result.exit, "completed");
     assert_int_equal(scripted_side_requests(r.script), 3);
     rig_end(&r);
 }
@@ -484,7 +450,7 @@ test_a_curable_failure_is_tried_again(void **state)
     scripted_side_fail(r.script, &down);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
+    rig_submit(&r, "a");
     assert_false(compact(&r, NULL)->u.compact.failed);
     assert_int_equal(scripted_side_requests(r.script), 3);
     rig_end(&r);
@@ -496,21 +462,21 @@ test_the_breaker_opens_when_little_is_freed(void **state)
     (void)state;
     struct rig r;
     begin(&r, 20000);
-    put_settings(&r, "{\"compact\":{\"at\":90}}");
+    rig_put_settings(&r, "{\"compact\":{\"at\":90}}");
     char *rules = xmalloc(56001);
     for (size_t i = 0; i < 56000; i++)
         rules[i] = i % 50 == 49 ? '\n' : 'r';
     rules[56000] = '\0';
-    put_file(&r, "CLAUDE.md", rules);
+    rig_put(&r, "CLAUDE.md", rules);
     says(&r, "one", 16500);
     for (int i = 0; i < 4; i++) {
         says(&r, "went on", 16900);
         scripted_side_says(r.script, SUMMARY);
     }
     rig_start(&r);
-    submit(&r, "a");
+    rig_submit(&r, "a");
     for (int i = 0; i < 4; i++)
-        submit(&r, "b");
+        rig_submit(&r, "b");
     free(rules);
     assert_true(scripted_side_requests(r.script) <= 2);
     rig_end(&r);
@@ -530,12 +496,12 @@ test_a_full_conversation_compacts_without_a_model(void **state)
     for (int i = 0; i < 8; i++)
         scripted_side_fail(r.script, i < 4 ? &long_one : &down);
     rig_start(&r);
-    submit(&r, "count the columns");
+    rig_submit(&r, "count the columns");
     const struct event *e = compact(&r, NULL);
     assert_false(e->u.compact.failed);
     assert_has(e->u.compact.text, "by extracts");
-    submit(&r, "go on");
-    const char *m = last_request(&r)->messages[0];
+    rig_submit(&r, "go on");
+    const char *m = rig_last_request(&r)->messages[0];
     assert_has(m, "## State");
     assert_has(m, "next_token() in src/parse.c");
     assert_has(m, "Read /x/parse.c");
@@ -558,9 +524,9 @@ test_a_long_question_is_asked_in_parts(void **state)
     for (int i = 0; i < 8; i++)
         scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    put_settings(&r, "{\"autoCompactEnabled\":false}");
+    rig_put_settings(&r, "{\"autoCompactEnabled\":false}");
     for (int i = 0; i < 8; i++)
-        submit(&r, talk);
+        rig_submit(&r, talk);
     const struct event *e = compact(&r, NULL);
     free(talk);
     assert_false(e->u.compact.failed);
@@ -588,15 +554,15 @@ test_cancelled_in_the_middle_nothing_changes(void **state)
     scripted_gate(r.script, 3);
     scripted_end(r.script, STOP_END_TURN);
     rig_start(&r);
-    submit(&r, "a");
+    rig_submit(&r, "a");
     rig_post(&r, OP_COMPACT, NULL);
     rig_kind(&r, EV_COMPACT); /* it began */
     engine_cancel(r.e, CANCEL_USER);
     const struct event *e = rig_until(&r, is_end, NULL);
     assert_true(e->u.compact.failed);
     assert_has(e->u.compact.text, "interrupted");
-    submit(&r, "b");
-    assert_int_equal(last_request(&r)->n_messages, 3);
+    rig_submit(&r, "b");
+    assert_int_equal(rig_last_request(&r)->n_messages, 3);
     rig_end(&r);
 }
 
@@ -614,11 +580,11 @@ test_too_long_compacts_once_and_goes_on(void **state)
     says(&r, "it fits", 300);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
-    const struct event *e = submit(&r, "b");
+    rig_submit(&r, "a");
+    const struct event *e = rig_submit(&r, "b");
     assert_string_equal(e->u.result.exit, "completed");
     assert_true(rig_saw_transition(&r, "reactive_compact_retry"));
-    assert_has(last_request(&r)->messages[0], "<person-message>\\nb\\n</person-message>");
+    assert_has(rig_last_request(&r)->messages[0], "<person-message>\\nb\\n</person-message>");
     rig_end(&r);
 }
 
@@ -634,8 +600,8 @@ test_still_too_long_ends_with_sizes(void **state)
         scripted_fail_start(r.script, &long_one);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
-    const struct event *e = submit(&r, "b");
+    rig_submit(&r, "a");
+    const struct event *e = rig_submit(&r, "b");
     assert_string_equal(e->u.result.exit, "prompt_too_long");
     assert_int_equal(scripted_side_requests(r.script), 1);
     assert_has(e->u.result.errors, "messages");
@@ -665,10 +631,10 @@ test_odd_numbers_in_a_refusal_change_nothing(void **state)
         says(&r, "to the limit", 300);
         scripted_side_says(r.script, SUMMARY);
         rig_start(&r);
-        assert_true(submit(&r, "a")->u.result.is_error);
-        assert_string_equal(submit(&r, "b")->u.result.exit, "completed");
-        assert_string_equal(submit(&r, "c")->u.result.exit, "completed");
-        assert_string_equal(submit(&r, "d")->u.result.exit, "completed");
+        assert_true(rig_submit(&r, "a")->u.result.is_error);
+        assert_string_equal(rig_submit(&r, "b")->u.result.exit, "completed");
+        assert_string_equal(rig_submit(&r, "c")->u.result.exit, "completed");
+        assert_string_equal(rig_submit(&r, "d")->u.result.exit, "completed");
         for (size_t k = 0; k < r.n; k++)
             assert_true(r.ev[k]->kind != EV_CONTEXT || r.ev[k]->u.context.window == 100000);
         assert_int_equal(scripted_side_requests(r.script), 1); /* it still comes at the limit */
@@ -688,9 +654,9 @@ test_a_refusal_that_is_not_for_length_compacts_nothing(void **state)
     scripted_fail_start(r.script, &gateway);
     scripted_fail_start(r.script, &bad);
     rig_start(&r);
-    submit(&r, "a");
-    assert_true(submit(&r, "b")->u.result.is_error);
-    assert_true(submit(&r, "c")->u.result.is_error);
+    rig_submit(&r, "a");
+    assert_true(rig_submit(&r, "b")->u.result.is_error);
+    assert_true(rig_submit(&r, "c")->u.result.is_error);
     assert_int_equal(compactions(&r), 0);
     assert_int_equal(scripted_side_requests(r.script), 0);
     rig_end(&r);
@@ -709,8 +675,8 @@ test_a_full_window_in_an_answer_takes_the_same_way(void **state)
     says(&r, "the rest", 300);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
-    const struct event *e = submit(&r, "b");
+    rig_submit(&r, "a");
+    const struct event *e = rig_submit(&r, "b");
     assert_string_equal(e->u.result.exit, "completed");
     assert_has(scripted_side_request(r.script, 0)->messages[0], "half of an ans");
     rig_end(&r);
@@ -725,27 +691,27 @@ test_a_resumed_session_sends_the_same(void **state)
     struct rig r;
     char id[37];
     begin(&r, 100000);
-    put_file(&r, "CLAUDE.md", "rules");
+    rig_put(&r, "CLAUDE.md", "rules");
     says(&r, "one", 500);
     says(&r, "two", 600);
     says(&r, "three", 700);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
+    rig_submit(&r, "a");
     rig_post(&r, OP_COMMAND, "/pin a fact that stays");
     rig_until(&r, is_notice, "a fact that stays");
     compact(&r, NULL);
-    submit(&r, "b");
-    char *first = xstrdup(last_request(&r)->messages[0]);
+    rig_submit(&r, "b");
+    char *first = xstrdup(rig_last_request(&r)->messages[0]);
     snprintf(id, sizeof id, "%s", engine_session_id(r.e));
     rig_stop(&r);
     r.cfg.resume_id = id;
     rig_start(&r);
     rig_post(&r, OP_COMMAND, "/pin");
     rig_until(&r, is_notice, "1  a fact that stays");
-    submit(&r, "c");
-    assert_string_equal(last_request(&r)->messages[0], first);
-    assert_int_equal(last_request(&r)->n_messages, 5);
+    rig_submit(&r, "c");
+    assert_string_equal(rig_last_request(&r)->messages[0], first);
+    assert_int_equal(rig_last_request(&r)->n_messages, 5);
     size_t lines = 0;
     for (size_t i = 0; i < r.n; i++)
         lines += r.ev[i]->kind == EV_COMPACT && r.ev[i]->u.compact.text &&
@@ -767,18 +733,18 @@ test_a_fork_of_a_compacted_session_goes_on_from_the_summary(void **state)
     scripted_side_says(r.script, SUMMARY);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "the first words");
+    rig_submit(&r, "the first words");
     rig_post(&r, OP_COMMAND, "/pin a fact that stays");
     rig_until(&r, is_notice, "a fact that stays");
     compact(&r, NULL);
     rig_post(&r, OP_COMMAND, "/fork");
     rig_until(&r, is_notice, "this is a copy");
-    submit(&r, "b");
-    assert_has(last_request(&r)->messages[0], "Run the linter.");
+    rig_submit(&r, "b");
+    assert_has(rig_last_request(&r)->messages[0], "Run the linter.");
     assert_false(compact(&r, NULL)->u.compact.failed);
-    submit(&r, "c");
-    assert_has(last_request(&r)->messages[0], "a fact that stays");
-    assert_has(last_request(&r)->messages[0], "the first words");
+    rig_submit(&r, "c");
+    assert_has(rig_last_request(&r)->messages[0], "a fact that stays");
+    assert_has(rig_last_request(&r)->messages[0], "the first words");
     rig_end(&r);
 }
 
@@ -792,7 +758,7 @@ test_the_summary_is_paid_for_under_its_purpose(void **state)
     says(&r, "one", 500);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "a");
+    rig_submit(&r, "a");
     compact(&r, NULL);
     struct op *op = op_new(OP_QUERY, NULL);
     op->query = QUERY_METERS;
@@ -820,12 +786,12 @@ test_pins_are_files_facts_and_messages(void **state)
     (void)state;
     struct rig r;
     begin(&r, 100000);
-    put_file(&r, "api.h", "int api(void);");
+    rig_put(&r, "api.h", "int api(void);");
     says(&r, "one", 500);
     says(&r, "two", 500);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
-    submit(&r, "do it exactly like this");
+    rig_submit(&r, "do it exactly like this");
     rig_post(&r, OP_COMMAND, "/pin last");
     rig_until(&r, is_notice, "message: do it exactly");
     rig_post(&r, OP_COMMAND, "/pin api.h");
@@ -839,8 +805,8 @@ test_pins_are_files_facts_and_messages(void **state)
     rig_post(&r, OP_COMMAND, "/pin remove 9");
     rig_until(&r, is_notice, "there is no pin 9");
     compact(&r, NULL);
-    submit(&r, "go on");
-    const char *m = last_request(&r)->messages[0];
+    rig_submit(&r, "go on");
+    const char *m = rig_last_request(&r)->messages[0];
     assert_has(m, "1. do it exactly like this");
     assert_has(m, "int api(void);");
     assert_lacks(m, "a fact to drop");

@@ -65,9 +65,7 @@ begin(struct rig *r, struct above *a)
     scripted_reply(a->other);
     scripted_text(a->other, "from the other");
     scripted_end(a->other, STOP_END_TURN);
-    scripted_reply(r->script);
-    scripted_text(r->script, "from the first");
-    scripted_end(r->script, STOP_END_TURN);
+    rig_says(r, "from the first");
 }
 
 static void

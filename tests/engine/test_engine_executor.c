@@ -17,9 +17,7 @@ static void
 finish_script(struct rig *r)
 {
     scripted_end(r->script, STOP_TOOL_USE);
-    scripted_reply(r->script);
-    scripted_text(r->script, "done");
-    scripted_end(r->script, STOP_END_TURN);
+    rig_says(r, "done");
     rig_start(r);
     rig_post(r, OP_SUBMIT, "go");
 }
@@ -190,12 +188,8 @@ test_a_repeated_id_gets_the_stored_result(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    scripted_reply(r.script);
-    scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
-    scripted_end(r.script, STOP_TOOL_USE);
-    scripted_reply(r.script);
-    scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
-    scripted_end(r.script, STOP_TOOL_USE);
+    rig_calls(&r, "t1", "Read", "{\"name\":\"a\"}");
+    rig_calls(&r, "t1", "Read", "{\"name\":\"a\"}");
     scripted_reply(r.script);
     scripted_tool(r.script, "t1", "Edit", "{\"name\":\"other\"}");
     finish_script(&r);

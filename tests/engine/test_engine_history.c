@@ -22,14 +22,6 @@
 
 #define ID "11111111-2222-4333-8444-555555555555"
 
-static void
-say(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
-}
-
 /* The answer to a query; yours. */
 static struct cJSON *
 ask(struct rig *r, enum query_kind kind, const char *text)
@@ -236,13 +228,11 @@ test_live_events_say_where_they_belong(void **state)
     scripted_text(r.script, "looking");
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
     scripted_end(r.script, STOP_TOOL_USE);
-    say(&r, "done");
-    say(&r, "again");
+    rig_says(&r, "done");
+    rig_says(&r, "again");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "first");
-    rig_result(&r);
-    rig_post(&r, OP_SUBMIT, "second");
-    rig_result(&r);
+    rig_submit(&r, "first");
+    rig_submit(&r, "second");
     /* 1 first, 2 looking and t1, 3 its result, 4 done, 5 second, 6 again */
     int64_t users[2] = {1, 5}, ends[4] = {2, 2, 4, 6}, messages[4] = {2, 3, 4, 6};
     size_t u = 0, b = 0, m = 0;
@@ -289,7 +279,7 @@ test_a_long_session_resumes_by_its_last_page(void **state)
     for (int i = 0; i < 400; i++)
         put(j, text_message(i % 2 ? ROLE_ASSISTANT : ROLE_USER, "text"));
     journal_close(j);
-    say(&r, "on it");
+    rig_says(&r, "on it");
     rig_start(&r);
     assert_int_equal(rig_kind(&r, EV_USER)->place, 351);
     struct cJSON *tree = page(&r, 100);
@@ -326,10 +316,9 @@ test_a_name_is_kept_and_found(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "hello");
+    rig_says(&r, "hello");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "first");
-    rig_result(&r);
+    rig_submit(&r, "first");
     char *id = xstrdup(engine_session_id(r.e));
     rig_post(&r, OP_COMMAND, "/rename The Parser");
     assert_string_equal(rig_kind(&r, EV_SESSION)->u.session.title, "The Parser");
@@ -357,20 +346,18 @@ test_a_fork_goes_on_in_a_copy(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "one");
-    say(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     rig_start(&r);
     rig_post(&r, OP_COMMAND, "/fork");
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "nothing to fork"));
-    rig_post(&r, OP_SUBMIT, "first");
-    rig_result(&r);
+    rig_submit(&r, "first");
     char *id = xstrdup(engine_session_id(r.e));
     rig_post(&r, OP_COMMAND, "/branch");
     const struct event *e = rig_kind(&r, EV_SESSION);
     assert_string_not_equal(e->u.session.id, id);
     char *copy = xstrdup(e->u.session.id);
-    rig_post(&r, OP_SUBMIT, "second");
-    rig_result(&r);
+    rig_submit(&r, "second");
     assert_int_equal(scripted_request(r.script, 1)->n_messages, 3);
     assert_int_equal(messages_of(&r, id), 2);
     assert_int_equal(messages_of(&r, copy), 4);
@@ -385,11 +372,10 @@ test_going_over_fails_softly(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "one");
-    say(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "first");
-    rig_result(&r);
+    rig_submit(&r, "first");
     char *id = xstrdup(engine_session_id(r.e));
     rig_post(&r, OP_COMMAND, "/resume nosuch");
     assert_non_null(strstr(rig_kind(&r, EV_ERROR)->u.error.err.text, "nosuch"));
@@ -407,10 +393,9 @@ test_an_export_of_the_live_session(void **state)
     struct rig r;
     struct err err = {0};
     rig_init(&r);
-    say(&r, "an answer");
+    rig_says(&r, "an answer");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "a prompt");
-    rig_result(&r);
+    rig_submit(&r, "a prompt");
     rig_post(&r, OP_COMMAND, "/export talk.md");
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "talk.md"));
     char *path = fs_join(r.root, "talk.md");
@@ -461,7 +446,7 @@ a_full_disk(bool with_tool)
     if (with_tool)
         scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
     scripted_end(r.script, with_tool ? STOP_TOOL_USE : STOP_END_TURN);
-    say(&r, "here again");
+    rig_says(&r, "here again");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_TURN);
@@ -520,7 +505,7 @@ test_a_full_disk_lets_running_calls_finish(void **state)
     scripted_tool(r.script, "t1", "Edit", "{\"name\":\"a\",\"gate\":1}");
     scripted_tool(r.script, "t2", "Edit", "{\"name\":\"b\"}");
     scripted_end(r.script, STOP_TOOL_USE);
-    say(&r, "here again");
+    rig_says(&r, "here again");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_TURN);

@@ -61,22 +61,6 @@ find(struct str name)
 }
 
 static void
-say(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
-}
-
-static void
-call(struct rig *r, const char *id, const char *name, const char *input)
-{
-    scripted_reply(r->script);
-    scripted_tool(r->script, id, name, input);
-    scripted_end(r->script, STOP_TOOL_USE);
-}
-
-static void
 begin(struct rig *r)
 {
     rig_init(r);
@@ -116,10 +100,10 @@ test_ends_come_back_as_they_were(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Edit", "{\"name\":\"a\"}");
-    call(&r, "t2", "Read", "{\"name\":\"b\",\"perm\":\"deny\"}");
-    call(&r, "t3", "Bash", "{\"command\":\"fail\"}");
-    call(&r, "t4", "Read", "{\"name\":\"c\",\"gate\":1}");
+    rig_calls(&r, "t1", "Edit", "{\"name\":\"a\"}");
+    rig_calls(&r, "t2", "Read", "{\"name\":\"b\",\"perm\":\"deny\"}");
+    rig_calls(&r, "t3", "Bash", "{\"command\":\"fail\"}");
+    rig_calls(&r, "t4", "Read", "{\"name\":\"c\",\"gate\":1}");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_tool(&r, "t4", PHASE_DELTA, TOOL_RUNNING);
@@ -142,11 +126,10 @@ test_a_long_diff_is_kept_in_part(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Edit", "{\"name\":\"a\",\"size\":2000}");
-    say(&r, "done");
+    rig_calls(&r, "t1", "Edit", "{\"name\":\"a\",\"size\":2000}");
+    rig_says(&r, "done");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     again(&r);
     const char *out = rig_tool(&r, "t1", PHASE_END, TOOL_DONE)->u.tool.output;
     assert_true(strlen(out) > 15000 && strlen(out) < 17000);
@@ -161,12 +144,11 @@ test_a_copy_keeps_them_too(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Edit", "{\"name\":\"a\"}");
-    call(&r, "t2", "TodoWrite", "{}");
-    say(&r, "done");
+    rig_calls(&r, "t1", "Edit", "{\"name\":\"a\"}");
+    rig_calls(&r, "t2", "TodoWrite", "{}");
+    rig_says(&r, "done");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     r.cfg.fork = true;
     again(&r);
     r.cfg.fork = false;
@@ -182,11 +164,10 @@ test_todos_come_back(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "TodoWrite", "{}");
-    say(&r, "done");
+    rig_calls(&r, "t1", "TodoWrite", "{}");
+    rig_says(&r, "done");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     again(&r);
     assert_string_equal(rig_kind(&r, EV_TASK)->u.task.json,
                         "{\"todos\":[{\"content\":\"look\",\"status\":\"in_progress\"}]}");
@@ -206,8 +187,7 @@ test_the_context_is_known_at_once(void **state)
     scripted_text(r.script, "done");
     scripted_end(r.script, STOP_END_TURN);
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     again(&r);
     assert_int_equal(rig_kind(&r, EV_CONTEXT)->u.context.used, 42000);
     /* What came after is guessed. */
@@ -219,8 +199,7 @@ test_the_context_is_known_at_once(void **state)
     struct err err = {0};
     err_set(&err, ERR_INVALID, "no");
     scripted_fail_start(r.script, &err);
-    rig_post(&r, OP_SUBMIT, "more");
-    rig_result(&r);
+    rig_submit(&r, "more");
     again(&r);
     int64_t used = rig_kind(&r, EV_CONTEXT)->u.context.used;
     assert_true(used > 44100 && used < 44300);
@@ -243,11 +222,10 @@ first_turn(struct rig *r)
 {
     begin(r);
     r->cfg.mode_scope = SCOPE_CLI;
-    say(r, "done");
-    say(r, "done");
+    rig_says(r, "done");
+    rig_says(r, "done");
     rig_start(r);
-    rig_post(r, OP_SUBMIT, "go");
-    rig_result(r);
+    rig_submit(r, "go");
 }
 
 static void
@@ -285,10 +263,9 @@ test_what_is_chosen_anew_each_time(void **state)
         struct rig r;
         begin(&r);
         r.cfg.bypass_allowed = true;
-        say(&r, "done");
+        rig_says(&r, "done");
         rig_start(&r);
-        rig_post(&r, OP_SUBMIT, "go");
-        rig_result(&r);
+        rig_submit(&r, "go");
         set_mode(&r, PERM_ACCEPT_EDITS);
         set_mode(&r, modes[i]);
         again(&r);
@@ -377,16 +354,14 @@ test_the_model_hears_of_commands_that_are_over(void **state)
     add_line(&r, "{\"type\":\"task\",\"task\":\"bash_2\",\"what\":\"ls\",\"state\":\"running\"}");
     add_line(&r, "{\"type\":\"task\",\"task\":\"bash_2\",\"state\":\"told\"}");
     again(&r);
-    rig_post(&r, OP_SUBMIT, "more");
-    rig_result(&r);
+    rig_submit(&r, "more");
     const struct scripted_request *q = scripted_request(r.script, 1);
     const char *sent = q->messages[q->n_messages - 1];
     assert_non_null(strstr(sent, "bash_1 (make)"));
     assert_null(strstr(sent, "bash_2"));
-    say(&r, "done");
+    rig_says(&r, "done");
     again(&r); /* once is enough */
-    rig_post(&r, OP_SUBMIT, "and more");
-    rig_result(&r);
+    rig_submit(&r, "and more");
     q = scripted_request(r.script, 2);
     assert_null(strstr(q->messages[q->n_messages - 1], "bash_1"));
     rig_end(&r);

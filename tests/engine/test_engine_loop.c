@@ -68,9 +68,7 @@ test_next_turn_and_order_of_results(void **state)
     scripted_tool(r.script, "t2", "Edit", "{\"name\":\"b\"}");
     scripted_tool(r.script, "t3", "Read", "{\"name\":\"c\"}");
     scripted_end(r.script, STOP_TOOL_USE);
-    scripted_reply(r.script);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     expect_exit(&r, "completed", "success", 0);
@@ -95,9 +93,7 @@ test_max_turns(void **state)
     for (int i = 0; i < 2; i++) {
         char id[8];
         snprintf(id, sizeof id, "t%d", i);
-        scripted_reply(r.script);
-        scripted_tool(r.script, id, "Read", "{\"name\":\"a\"}");
-        scripted_end(r.script, STOP_TOOL_USE);
+        rig_calls(&r, id, "Read", "{\"name\":\"a\"}");
     }
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
@@ -114,9 +110,7 @@ test_model_error_is_not_retried_and_leaves_a_usable_session(void **state)
     rig_init(&r);
     struct err e = failure(ERR_HTTP, 401, false, "invalid key");
     scripted_fail_start(r.script, &e);
-    scripted_reply(r.script);
-    scripted_text(r.script, "now it works");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "now it works");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     expect_exit(&r, "model_error", "error_during_execution", 1);
@@ -139,9 +133,7 @@ test_retry_then_success(void **state)
     scripted_reply(r.script);
     scripted_open_text(r.script, "half an ans");
     scripted_fail(r.script, &lost);
-    scripted_reply(r.script);
-    scripted_text(r.script, "wer, and the rest");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "wer, and the rest");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     expect_exit(&r, "completed", "success", 0);
@@ -168,9 +160,7 @@ test_retries_end(void **state)
         scripted_open_text(r.script, "some text");
         scripted_fail(r.script, &lost);
     }
-    scripted_reply(r.script);
-    scripted_text(r.script, "later");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "later");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     expect_exit(&r, "model_error", "error_during_execution", 1);
@@ -214,9 +204,7 @@ test_a_broken_stream_after_a_tool_ran_goes_on_from_the_result(void **state)
     scripted_gate(r.script, 0);
     scripted_open_text(r.script, "and then");
     scripted_fail(r.script, &lost);
-    scripted_reply(r.script);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_tool(&r, "t1", PHASE_END, TOOL_DONE);
@@ -239,9 +227,7 @@ test_overload_falls_back_to_another_model(void **state)
     struct err busy = failure(ERR_HTTP, 529, true, "overloaded");
     scripted_fail_start(r.script, &busy);
     scripted_fail_start(r.script, &busy);
-    scripted_reply(r.script);
-    scripted_text(r.script, "hello");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "hello");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     expect_exit(&r, "completed", "success", 0);
@@ -313,9 +299,7 @@ test_stop_hooks(void **state)
     r.seams.stop_hook = hook;
     r.seams.user = &want;
     for (int i = 0; i < 3; i++) {
-        scripted_reply(r.script);
-        scripted_text(r.script, "done");
-        scripted_end(r.script, STOP_END_TURN);
+        rig_says(&r, "done");
     }
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
@@ -337,9 +321,7 @@ test_aborted_streaming_keeps_the_text(void **state)
     scripted_reply(r.script);
     scripted_open_text(r.script, "I was about to");
     scripted_gate(r.script, 0);
-    scripted_reply(r.script);
-    scripted_text(r.script, "ok");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "ok");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_BLOCK);
@@ -360,9 +342,7 @@ test_aborted_streaming_answers_started_tools(void **state)
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\",\"gate\":1}");
     scripted_tool(r.script, "t2", "Edit", "{\"name\":\"b\"}");
     scripted_gate(r.script, 0);
-    scripted_reply(r.script);
-    scripted_text(r.script, "ok");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "ok");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_tool(&r, "t2", PHASE_START, TOOL_WAITING);
@@ -389,9 +369,7 @@ test_aborted_tools(void **state)
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
     scripted_tool(r.script, "t2", "Bash", "{\"command\":\"sleep\",\"gate\":1}");
     scripted_end(r.script, STOP_TOOL_USE);
-    scripted_reply(r.script);
-    scripted_text(r.script, "ok");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "ok");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_tool(&r, "t2", PHASE_DELTA, TOOL_RUNNING);
@@ -476,9 +454,7 @@ test_pause_turn_is_asked_on(void **state)
     scripted_reply(r.script);
     scripted_text(r.script, "searching");
     scripted_end(r.script, STOP_PAUSE_TURN);
-    scripted_reply(r.script);
-    scripted_text(r.script, "found");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "found");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     expect_exit(&r, "completed", "success", 0);
@@ -493,14 +469,10 @@ test_an_empty_answer_is_nudged_once(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    scripted_reply(r.script);
-    scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
-    scripted_end(r.script, STOP_TOOL_USE);
+    rig_calls(&r, "t1", "Read", "{\"name\":\"a\"}");
     scripted_reply(r.script);
     scripted_end(r.script, STOP_END_TURN);
-    scripted_reply(r.script);
-    scripted_text(r.script, "all done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "all done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     expect_exit(&r, "completed", "success", 0);

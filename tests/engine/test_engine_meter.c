@@ -48,12 +48,8 @@ test_every_request_has_its_row(void **state)
     r.cfg.mode_given = true;
     r.cfg.sandbox = "off";
     r.cfg.model = "claude-opus-5-5";
-    scripted_reply(r.script);
-    scripted_tool(r.script, "t1", "Bash", "{\"command\":\"make x\"}");
-    scripted_end(r.script, STOP_TOOL_USE);
-    scripted_reply(r.script);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_calls(&r, "t1", "Bash", "{\"command\":\"make x\"}");
+    rig_says(&r, "done");
     scripted_judge_says(r.script,
                         "{\"verdict\":\"allow\",\"confidence\":0.95,\"reason\":\"fine\"}");
     rig_start(&r);

@@ -189,9 +189,7 @@ one_run(uint64_t seed_of_run)
     write_out(&j, &r);
     r.cfg.resume_id = ID;
     for (int i = 0; i < 3; i++) {
-        scripted_reply(r.script);
-        scripted_text(r.script, "welcome back");
-        scripted_end(r.script, STOP_END_TURN);
+        rig_says(&r, "welcome back");
     }
     rig_start(&r);
     for (int i = 0; i < 2; i++) {

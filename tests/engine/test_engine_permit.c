@@ -23,12 +23,8 @@ static void
 ask_script(struct rig *r, const char *name, const char *input)
 {
     rig_init(r);
-    scripted_reply(r->script);
-    scripted_tool(r->script, "t1", name, input);
-    scripted_end(r->script, STOP_TOOL_USE);
-    scripted_reply(r->script);
-    scripted_text(r->script, "done");
-    scripted_end(r->script, STOP_END_TURN);
+    rig_calls(r, "t1", name, input);
+    rig_says(r, "done");
 }
 
 static void
@@ -36,13 +32,6 @@ go(struct rig *r)
 {
     rig_start(r);
     rig_post(r, OP_SUBMIT, "go");
-}
-
-static const char *
-last_message(struct rig *r, size_t request)
-{
-    const struct scripted_request *q = scripted_request(r->script, request);
-    return q->messages[q->n_messages - 1];
 }
 
 static void
@@ -80,7 +69,7 @@ test_nobody_is_asked_about_a_call_that_cannot_work(void **state)
     assert_string_equal(rig_result(&r)->u.result.exit, "completed");
     assert_int_equal(rig_count(&r, EV_PERM_ASK), 0);
     assert_int_equal(toys_runs(), 0);
-    assert_non_null(strstr(last_message(&r, 1), "read it first"));
+    assert_non_null(strstr(rig_last_message(&r, 1), "read it first"));
     rig_end(&r);
 }
 
@@ -96,7 +85,7 @@ test_no_tells_the_model_why(void **state)
     const struct event *e = rig_result(&r);
     assert_int_equal(e->u.result.exit_code, 0);
     assert_non_null(strstr(e->u.result.denials, "\"tool_use_id\":\"t1\""));
-    assert_non_null(strstr(last_message(&r, 1), "use the other file"));
+    assert_non_null(strstr(rig_last_message(&r, 1), "use the other file"));
     assert_int_equal(toys_runs(), 0);
     assert_true(rig_find_tool(&r, "t1", PHASE_END, TOOL_DENIED) >= 0);
     rig_end(&r);
@@ -112,9 +101,7 @@ test_always_saves_a_rule_that_holds(void **state)
     scripted_tool(r.script, "t1", "Edit", "{\"name\":\"a\",\"perm\":\"ask\"}");
     scripted_tool(r.script, "t2", "Edit", "{\"name\":\"b\",\"perm\":\"ask\"}");
     scripted_end(r.script, STOP_TOOL_USE);
-    scripted_reply(r.script);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "done");
     go(&r);
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
     rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ALWAYS, NULL, NULL);
@@ -218,8 +205,8 @@ test_an_edited_call_is_judged_again(void **state)
     rig_kind(&r, EV_NOTICE);
     rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
     rig_result(&r);
-    assert_non_null(strstr(last_message(&r, 1), "done edited in"));
-    assert_non_null(strstr(last_message(&r, 1), "changed the input"));
+    assert_non_null(strstr(rig_last_message(&r, 1), "done edited in"));
+    assert_non_null(strstr(rig_last_message(&r, 1), "changed the input"));
     rig_end(&r);
 }
 
@@ -251,9 +238,7 @@ test_a_parked_call_lets_safe_ones_pass_and_holds_the_rest(void **state)
     scripted_tool(r.script, "u1", "Edit", "{\"name\":\"b\"}");
     scripted_tool(r.script, "s1", "Read", "{\"name\":\"c\"}");
     scripted_end(r.script, STOP_TOOL_USE);
-    scripted_reply(r.script);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "done");
     go(&r);
     uint64_t id = rig_kind(&r, EV_PERM_ASK)->u.ask.id;
     rig_tool(&r, "s1", PHASE_END, TOOL_DONE);
@@ -326,7 +311,7 @@ test_nobody_there_means_deny(void **state)
     assert_int_equal(e->u.result.exit_code, 0);
     assert_int_equal(rig_count(&r, EV_PERM_ASK), 0);
     assert_non_null(strstr(e->u.result.denials, "Edit"));
-    assert_non_null(strstr(last_message(&r, 1), "nobody is here to answer"));
+    assert_non_null(strstr(rig_last_message(&r, 1), "nobody is here to answer"));
     rig_end(&r);
 }
 
@@ -431,16 +416,13 @@ test_a_person_runs_commands_without_an_ask(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    scripted_reply(r.script);
-    scripted_text(r.script, "I see");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "I see");
     rig_start(&r);
     rig_post(&r, OP_COMMAND, "!make test");
     assert_string_equal(rig_kind(&r, EV_USER)->u.user.text, "!make test");
     rig_result(&r);
     assert_int_equal(scripted_requests(r.script), 0);
-    rig_post(&r, OP_SUBMIT, "what did it say");
-    rig_result(&r);
+    rig_submit(&r, "what did it say");
     assert_int_equal(rig_count(&r, EV_PERM_ASK), 0);
     const struct scripted_request *q = scripted_request(r.script, 0);
     assert_int_equal(q->n_messages, 1);

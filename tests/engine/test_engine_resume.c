@@ -22,14 +22,6 @@
 #define ID "11111111-2222-4333-8444-555555555555"
 
 static void
-say(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
-}
-
-static void
 read_all(const char *path, struct buf *out)
 {
     struct err err = {0};
@@ -51,15 +43,6 @@ plant(struct rig *r, struct str bytes)
     session_paths_release(&p);
     r->cfg.resume_id = ID;
     return path;
-}
-
-static size_t
-count(const struct rig *r, const char *word)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < r->n; i++)
-        n += r->ev[i]->kind == EV_NOTICE && strstr(r->ev[i]->u.notice.text, word);
-    return n;
 }
 
 /* ---- fixtures ---- */
@@ -86,11 +69,11 @@ goes_on(const struct fixture *f)
     rig_init(&r);
     read_all(file, &before);
     char *path = plant(&r, buf_str(&before));
-    say(&r, "welcome back");
+    rig_says(&r, "welcome back");
     rig_start(&r);
     assert_true(rig_kind(&r, EV_SESSION)->u.session.resumed);
     rig_kind(&r, EV_USAGE);
-    assert_int_equal(count(&r, f->notice ? f->notice : "\001"), f->notice ? 1 : 0);
+    assert_int_equal(rig_told(&r, f->notice ? f->notice : "\001"), f->notice ? 1 : 0);
     struct op *op = op_new(OP_QUERY, NULL);
     op->query = QUERY_HISTORY;
     engine_post(r.e, op);
@@ -144,7 +127,7 @@ test_cut_at_any_byte(void **state)
         rig_start(&r);
         rig_kind(&r, EV_USAGE);
         bool whole = all.data[cut - 1] == '\n' || all.data[cut] == '\n';
-        assert_int_equal(count(&r, "was torn"), whole ? 0 : 1);
+        assert_int_equal(rig_told(&r, "was torn"), whole ? 0 : 1);
         assert_true(rig_count(&r, EV_USER) >= 2);
         free(path);
         rig_end(&r);
@@ -170,11 +153,10 @@ test_a_newer_passport_is_not_written_over(void **state)
     struct store *store = store_open("memory:", &err);
     assert_true(store_put(store, "passport:" ID, str_from(newer), STORE_ANY, &version, &err));
     r.cfg.store = store;
-    say(&r, "hello");
+    rig_says(&r, "hello");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go on");
-    rig_result(&r);
-    assert_int_equal(count(&r, "use a newer yare"), 1);
+    rig_submit(&r, "go on");
+    assert_int_equal(rig_told(&r, "use a newer yare"), 1);
     rig_stop(&r);
     buf_init(&b, BUF_MAX);
     assert_true(store_get(store, "passport:" ID, &b, &version, &err));
@@ -192,11 +174,10 @@ test_a_deleted_folder_keeps_its_journal(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "one");
-    say(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "first");
-    rig_result(&r);
+    rig_submit(&r, "first");
     char *id = xstrdup(engine_session_id(r.e));
     char *moved = xasprintf("%s.moved", r.root);
     assert_int_equal(rename(r.root, moved), 0);

@@ -37,12 +37,8 @@ static void
 call_as(struct rig *r, const char *id, const char *command, const char *more)
 {
     char *input = xasprintf("{\"command\":\"%s\"%s}", command, more);
-    scripted_reply(r->script);
-    scripted_tool(r->script, id, "Bash", input);
-    scripted_end(r->script, STOP_TOOL_USE);
-    scripted_reply(r->script);
-    scripted_text(r->script, "done");
-    scripted_end(r->script, STOP_END_TURN);
+    rig_calls(r, id, "Bash", input);
+    rig_says(r, "done");
     free(input);
 }
 

@@ -19,14 +19,6 @@
 #include "store/session.h"
 
 static void
-say(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
-}
-
-static void
 test_prompts_run_in_order(void **state)
 {
     (void)state;
@@ -36,8 +28,8 @@ test_prompts_run_in_order(void **state)
     scripted_gate(r.script, 0);
     scripted_text(r.script, "first");
     scripted_end(r.script, STOP_END_TURN);
-    say(&r, "second");
-    say(&r, "third");
+    rig_says(&r, "second");
+    rig_says(&r, "third");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "one");
     rig_post(&r, OP_SUBMIT, "two");
@@ -56,10 +48,8 @@ test_a_steer_joins_after_the_results(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    scripted_reply(r.script);
-    scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\",\"gate\":1}");
-    scripted_end(r.script, STOP_TOOL_USE);
-    say(&r, "done");
+    rig_calls(&r, "t1", "Read", "{\"name\":\"a\",\"gate\":1}");
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
@@ -92,10 +82,8 @@ test_a_steer_attaches_its_files(void **state)
     char *file = fs_join(r.root, "notes.txt");
     assert_true(fs_write_atomic(file, STR("content of the notes"), 0644, &err));
     free(file);
-    scripted_reply(r.script);
-    scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\",\"gate\":1}");
-    scripted_end(r.script, STOP_TOOL_USE);
-    say(&r, "done");
+    rig_calls(&r, "t1", "Read", "{\"name\":\"a\",\"gate\":1}");
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
@@ -122,10 +110,9 @@ test_piped_input_names_no_files(void **state)
     char *file = fs_join(r.root, "notes.txt");
     assert_true(fs_write_atomic(file, STR("content of the notes"), 0644, &err));
     free(file);
-    say(&r, "done");
+    rig_says(&r, "done");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "sum it up\n\n" PIPED_BEGIN "\nsee @notes.txt\n" PIPED_END);
-    rig_result(&r);
+    rig_submit(&r, "sum it up\n\n" PIPED_BEGIN "\nsee @notes.txt\n" PIPED_END);
     const char *m = scripted_request(r.script, 0)->messages[0];
     assert_non_null(strstr(m, "see @notes.txt"));
     assert_null(strstr(m, "content of the notes"));
@@ -142,7 +129,7 @@ test_a_steer_too_late_is_the_next_prompt(void **state)
     scripted_gate(r.script, 0);
     scripted_text(r.script, "done");
     scripted_end(r.script, STOP_END_TURN);
-    say(&r, "also done");
+    rig_says(&r, "also done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_TURN);
@@ -166,7 +153,7 @@ test_an_interrupt_starts_no_steer(void **state)
     scripted_gate(r.script, 0);
     scripted_text(r.script, "done");
     scripted_end(r.script, STOP_END_TURN);
-    say(&r, "the next");
+    rig_says(&r, "the next");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_TURN);
@@ -176,8 +163,7 @@ test_an_interrupt_starts_no_steer(void **state)
     engine_cancel(r.e, CANCEL_USER);
     assert_string_equal(rig_result(&r)->u.result.exit, "aborted_streaming");
     scripted_open_gate(r.script, 0);
-    rig_post(&r, OP_SUBMIT, "something else");
-    rig_result(&r);
+    rig_submit(&r, "something else");
     assert_int_equal(rig_count(&r, EV_USER), 2);
     rig_end(&r);
 }
@@ -259,10 +245,10 @@ long_job(struct rig *r)
     scripted_text(r->script, "and");
     scripted_tool(r->script, "t4", "Read", "{\"name\":\"c\"}");
     scripted_end(r->script, STOP_TOOL_USE);
-    say(r, "All is done.");
+    rig_says(r, "All is done.");
     /* For what comes after the cancel. */
-    say(r, "spare one");
-    say(r, "spare two");
+    rig_says(r, "spare one");
+    rig_says(r, "spare two");
 }
 
 static bool
@@ -317,10 +303,9 @@ test_resume_shows_and_continues(void **state)
     scripted_text(r.script, "looking");
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
     scripted_end(r.script, STOP_TOOL_USE);
-    say(&r, "done");
+    rig_says(&r, "done");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "first prompt");
-    rig_result(&r);
+    rig_submit(&r, "first prompt");
     char *id = xstrdup(engine_session_id(r.e));
     rig_stop(&r);
     const struct scripted_request *before = scripted_request(r.script, 1);
@@ -329,7 +314,7 @@ test_resume_shows_and_continues(void **state)
     again.script = scripted_new();
     again.ev = NULL;
     again.n = again.cap = again.seen = 0;
-    say(&again, "welcome back");
+    rig_says(&again, "welcome back");
     again.cfg.resume_id = id;
     rig_start(&again);
     assert_true(rig_kind(&again, EV_SESSION)->u.session.resumed);
@@ -360,7 +345,7 @@ test_resume_after_a_kill(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "back again");
+    rig_says(&r, "back again");
     int tell[2];
     assert_int_equal(pipe(tell), 0);
     pid_t pid = fork();
@@ -404,10 +389,9 @@ test_an_open_session_is_refused_elsewhere(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "hello");
+    rig_says(&r, "hello");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     struct engine_config cfg = r.cfg;
     struct scripted *other = scripted_new();
     cfg.take_provider = scripted_provider(other);
@@ -429,10 +413,9 @@ test_a_fork_leaves_the_original_alone(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "hello");
+    rig_says(&r, "hello");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     struct engine_config cfg = r.cfg;
     struct scripted *other = scripted_new();
     scripted_reply(other);
@@ -464,9 +447,8 @@ static void
 test_commands_answer(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"/cost", "/context", "/state",
-                                        "/help", "/pin", "/permissions",
-                                        "/mode", "/model",   "/nonsense"};
+    static const char *const lines[] = {"/cost",        "/context", "/state", "/help",    "/pin",
+                                        "/permissions", "/mode",    "/model", "/nonsense"};
     struct rig r;
     rig_init(&r);
     rig_start(&r);
@@ -492,10 +474,9 @@ test_queries_answer_with_json(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "hello there");
+    rig_says(&r, "hello there");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "find the needle");
-    rig_result(&r);
+    rig_submit(&r, "find the needle");
     for (int k = QUERY_HISTORY; k <= QUERY_STATE; k++) {
         struct op *op = op_new(OP_QUERY, k == QUERY_SEARCH ? "needle" : NULL);
         op->query = (enum query_kind)k;
@@ -527,16 +508,15 @@ test_memory_and_named_files_join_the_first_message(void **state)
     char *memory = fs_join(r.root, "AGENTS.md"), *file = fs_join(r.root, "notes.txt");
     assert_true(fs_write_atomic(memory, STR("Always use tabs."), 0644, &err));
     assert_true(fs_write_atomic(file, STR("content of the notes"), 0644, &err));
-    say(&r, "ok");
-    say(&r, "ok");
+    rig_says(&r, "ok");
+    rig_says(&r, "ok");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "see @notes.txt and @missing.txt");
     assert_string_equal(rig_kind(&r, EV_USER)->u.user.text, "see @notes.txt and @missing.txt");
     assert_string_equal(rig_kind(&r, EV_NOTICE)->u.notice.text,
                         "attached notes.txt (1 line)\nno such file: missing.txt");
     rig_result(&r);
-    rig_post(&r, OP_SUBMIT, "more");
-    rig_result(&r);
+    rig_submit(&r, "more");
     const struct scripted_request *q = scripted_request(r.script, 0);
     assert_int_equal(q->n_messages, 1);
     const char *m = strstr(q->messages[0], "Always use tabs"),
@@ -567,7 +547,7 @@ test_what_may_not_be_read_is_no_memory(void **state)
     assert_true(fs_write_atomic(file, STR("KEY=secret"), 0644, &err));
     static const char *const denied[] = {"Read(.env)", NULL};
     r.cfg.disallowed_tools = denied;
-    say(&r, "ok");
+    rig_says(&r, "ok");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "a rule denies reading it"));
@@ -586,16 +566,14 @@ test_the_model_is_told_of_a_mode_change_once(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    say(&r, "ok");
-    say(&r, "ok");
+    rig_says(&r, "ok");
+    rig_says(&r, "ok");
     rig_start(&r);
     struct op *op = op_new(OP_SET_MODE, NULL);
     op->mode = PERM_PLAN;
     engine_post(r.e, op);
-    rig_post(&r, OP_SUBMIT, "one");
-    rig_result(&r);
-    rig_post(&r, OP_SUBMIT, "two");
-    rig_result(&r);
+    rig_submit(&r, "one");
+    rig_submit(&r, "two");
     const struct scripted_request *q = scripted_request(r.script, 1);
     assert_non_null(strstr(q->messages[0], "The permission mode is now"));
     assert_null(strstr(q->messages[2], "The permission mode is now"));
@@ -610,7 +588,7 @@ test_a_prompt_that_cannot_be_journalled_is_not_sent(void **state)
     struct err err = {0};
     rig_init(&r);
     assert_true(fs_write_atomic(r.data, STR("a file in the way"), 0644, &err));
-    say(&r, "not reached");
+    rig_says(&r, "not reached");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     const struct event *e = rig_result(&r);
@@ -627,9 +605,7 @@ test_instructions_too_large_are_told(void **state)
     struct rig r;
     struct err err = {0};
     rig_init(&r);
-    scripted_reply(r.script);
-    scripted_text(r.script, "hello");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "hello");
     char *file = fs_join(r.root, "CLAUDE.md"), *text = xcalloc(1, (4u << 20) + 2);
     memset(text, 'x', (4u << 20) + 1);
     assert_true(fs_write_atomic(file, str_from(text), 0644, &err));

@@ -83,33 +83,10 @@ finish(struct rig *r)
     rig_end(r);
 }
 
-static void
-call(struct rig *r, const char *id, const char *name, const char *input)
-{
-    scripted_reply(r->script);
-    scripted_tool(r->script, id, name, input);
-    scripted_end(r->script, STOP_TOOL_USE);
-}
-
-static void
-say_done(struct rig *r)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, "done");
-    scripted_end(r->script, STOP_END_TURN);
-}
-
 static bool
 is_task(const struct event *e, const void *arg)
 {
     return e->kind == EV_TASK && strstr(e->u.task.json, arg);
-}
-
-static const char *
-last_message(struct rig *r, size_t request)
-{
-    const struct scripted_request *q = scripted_request(r->script, request);
-    return q->messages[q->n_messages - 1];
 }
 
 static size_t
@@ -127,17 +104,19 @@ goes_on_beside_the_turn_and_is_told_once(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Bash",
-         "{\"command\":\"until test -e go; do read -t 0.02 <> <(:); done; echo finished here; exit "
-         "4\",\"run_in_background\":true}");
-    say_done(&r);
-    say_done(&r);
-    say_done(&r);
+    rig_calls(
+        &r, "t1", "Bash",
+        "{\"command\":\"until test -e go; do read -t 0.02 <> <(:); done; echo finished here; exit "
+        "4\",\"run_in_background\":true}");
+    rig_says(&r, "done");
+    rig_says(&r, "done");
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_until(&r, is_task, "\"state\":\"running\"");
     assert_string_equal(rig_result(&r)->u.result.exit, "completed");
-    assert_non_null(strstr(last_message(&r, 1), "still running in the background as task bash_1"));
+    assert_non_null(
+        strstr(rig_last_message(&r, 1), "still running in the background as task bash_1"));
     /* The person interrupts nothing of it. */
     engine_cancel(r.e, CANCEL_USER);
     char *go = xasprintf("%s/go", r.root);
@@ -146,14 +125,12 @@ goes_on_beside_the_turn_and_is_told_once(void **state)
     const struct event *e = rig_until(&r, is_task, "\"state\":\"failed\"");
     assert_non_null(strstr(e->u.task.json, "\"why\":\"exit 4\""));
     assert_non_null(strstr(e->u.task.json, "\"running\":0"));
-    rig_post(&r, OP_SUBMIT, "what now");
-    rig_result(&r);
-    assert_int_equal(count_in(last_message(&r, 2), "Background command bash_1"), 1);
-    assert_non_null(strstr(last_message(&r, 2), "exit 4"));
-    assert_non_null(strstr(last_message(&r, 2), "finished here"));
-    rig_post(&r, OP_SUBMIT, "and now");
-    rig_result(&r);
-    assert_null(strstr(last_message(&r, 3), "Background command"));
+    rig_submit(&r, "what now");
+    assert_int_equal(count_in(rig_last_message(&r, 2), "Background command bash_1"), 1);
+    assert_non_null(strstr(rig_last_message(&r, 2), "exit 4"));
+    assert_non_null(strstr(rig_last_message(&r, 2), "finished here"));
+    rig_submit(&r, "and now");
+    assert_null(strstr(rig_last_message(&r, 3), "Background command"));
     finish(&r);
 }
 
@@ -163,24 +140,20 @@ a_compaction_tells_what_still_runs(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Bash", "{\"command\":\"sleep 300\",\"run_in_background\":true}");
+    rig_calls(&r, "t1", "Bash", "{\"command\":\"sleep 300\",\"run_in_background\":true}");
     char *talk = xmalloc(9001);
     memset(talk, 't', 9000);
     talk[9000] = '\0';
-    scripted_reply(r.script);
-    scripted_text(r.script, talk);
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, talk);
     free(talk);
-    say_done(&r);
+    rig_says(&r, "done");
     scripted_side_says(r.script, "## Task\nwait\n## State\nit runs\n## Next step\nwait on\n");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     rig_post(&r, OP_COMPACT, NULL);
     rig_kind(&r, EV_COMPACT);
     assert_false(rig_kind(&r, EV_COMPACT)->u.compact.failed);
-    rig_post(&r, OP_SUBMIT, "on");
-    rig_result(&r);
+    rig_submit(&r, "on");
     const char *first = scripted_request(r.script, 2)->messages[0];
     assert_non_null(strstr(first, "Still running in the background: bash_1 (sleep 300)"));
     rig_post(&r, OP_STOP_TOOL, "bash_1");
@@ -194,14 +167,13 @@ what_taskoutput_told_is_not_told_again(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Bash", "{\"command\":\"echo x\",\"run_in_background\":true}");
-    call(&r, "t2", "TaskOutput", "{\"task_id\":\"bash_1\",\"timeout\":600000}");
-    say_done(&r);
+    rig_calls(&r, "t1", "Bash", "{\"command\":\"echo x\",\"run_in_background\":true}");
+    rig_calls(&r, "t2", "TaskOutput", "{\"task_id\":\"bash_1\",\"timeout\":600000}");
+    rig_says(&r, "done");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
-    assert_non_null(strstr(last_message(&r, 2), "bash_1: exit 0"));
-    assert_null(strstr(last_message(&r, 2), "system-reminder"));
+    rig_submit(&r, "go");
+    assert_non_null(strstr(rig_last_message(&r, 2), "bash_1: exit 0"));
+    assert_null(strstr(rig_last_message(&r, 2), "system-reminder"));
     finish(&r);
 }
 
@@ -213,8 +185,8 @@ the_person_sends_it_behind(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct rig r;
         begin(&r);
-        call(&r, "t1", "Bash", "{\"command\":\"echo up; sleep 300\"}");
-        say_done(&r);
+        rig_calls(&r, "t1", "Bash", "{\"command\":\"echo up; sleep 300\"}");
+        rig_says(&r, "done");
         rig_start(&r);
         rig_post(&r, OP_SUBMIT, "go");
         rig_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
@@ -222,7 +194,7 @@ the_person_sends_it_behind(void **state)
         rig_tool(&r, "t1", PHASE_END, TOOL_DONE);
         rig_until(&r, is_task, "\"tool_use_id\":\"t1\"");
         rig_result(&r);
-        assert_non_null(strstr(last_message(&r, 1), "the person sent it there"));
+        assert_non_null(strstr(rig_last_message(&r, 1), "the person sent it there"));
         rig_post(&r, OP_STOP_TOOL, i ? "bash_1" : "t1");
         const struct event *e = rig_until(&r, is_task, "\"state\":\"cancelled\"");
         assert_non_null(strstr(e->u.task.json, "stopped by the person"));
@@ -236,7 +208,7 @@ nothing_to_send_behind(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    say_done(&r);
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_BACKGROUND_TOOL, NULL);
     const struct event *e = rig_kind(&r, EV_NOTICE);
@@ -250,18 +222,17 @@ a_timeout_sends_behind_what_may_go_there(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Bash", "{\"command\":\"tail -f /dev/null | cat\",\"timeout\":200}");
-    call(&r, "t2", "Bash",
-         "{\"command\":\"cat < /dev/zero > /dev/null & sleep 300\",\"timeout\":200}");
-    call(&r, "t3", "Bash",
-         "{\"command\":\"git -c alias.x='!tail -f /dev/null' x\",\"timeout\":200}");
-    say_done(&r);
+    rig_calls(&r, "t1", "Bash", "{\"command\":\"tail -f /dev/null | cat\",\"timeout\":200}");
+    rig_calls(&r, "t2", "Bash",
+              "{\"command\":\"cat < /dev/zero > /dev/null & sleep 300\",\"timeout\":200}");
+    rig_calls(&r, "t3", "Bash",
+              "{\"command\":\"git -c alias.x='!tail -f /dev/null' x\",\"timeout\":200}");
+    rig_says(&r, "done");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
-    assert_non_null(strstr(last_message(&r, 1), "had not ended by its time-out"));
-    assert_non_null(strstr(last_message(&r, 2), "timed out after 0.2 s and was killed"));
-    assert_non_null(strstr(last_message(&r, 3), "timed out after 0.2 s and was killed"));
+    rig_submit(&r, "go");
+    assert_non_null(strstr(rig_last_message(&r, 1), "had not ended by its time-out"));
+    assert_non_null(strstr(rig_last_message(&r, 2), "timed out after 0.2 s and was killed"));
+    assert_non_null(strstr(rig_last_message(&r, 3), "timed out after 0.2 s and was killed"));
     finish(&r);
 }
 
@@ -271,11 +242,10 @@ clear_keeps_or_ends_them(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Bash", "{\"command\":\"sleep 300\",\"run_in_background\":true}");
-    say_done(&r);
+    rig_calls(&r, "t1", "Bash", "{\"command\":\"sleep 300\",\"run_in_background\":true}");
+    rig_says(&r, "done");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     rig_post(&r, OP_COMMAND, "/clear");
     const struct event *e = rig_kind(&r, EV_NOTICE);
     assert_non_null(
@@ -311,10 +281,10 @@ logs_of_what_runs_and_ran(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Bash",
-         "{\"command\":\"printf 'up\\\\033[1m\\\\377\\\\n'; { sleep 300; true; } | cat\"}");
-    call(&r, "t2", "Bash", "{\"command\":\"seq 1 200000\"}");
-    say_done(&r);
+    rig_calls(&r, "t1", "Bash",
+              "{\"command\":\"printf 'up\\\\033[1m\\\\377\\\\n'; { sleep 300; true; } | cat\"}");
+    rig_calls(&r, "t2", "Bash", "{\"command\":\"seq 1 200000\"}");
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
@@ -350,18 +320,18 @@ an_interrupt_says_so(void **state)
     (void)state;
     struct rig r;
     begin(&r);
-    call(&r, "t1", "Bash",
-         /* the words stand in the output alone: the log names the command too */
-         "{\"command\":\"trap '' INT TERM; printf '%s of it\\\\n' half; setsid sleep 300; sleep 300\"}");
-    say_done(&r);
+    rig_calls(&r, "t1", "Bash",
+              /* the words stand in the output alone: the log names the command too */
+              "{\"command\":\"trap '' INT TERM; printf '%s of it\\\\n' half; setsid sleep 300; "
+              "sleep 300\"}");
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     while (!strstr(ask_log(&r, "t1"), "half of it"))
         ;
     engine_cancel(r.e, CANCEL_USER);
     rig_result(&r);
-    rig_post(&r, OP_SUBMIT, "go on");
-    rig_result(&r);
+    rig_submit(&r, "go on");
     const struct scripted_request *q = scripted_request(r.script, 1);
     const char *answer = q->messages[2];
     assert_non_null(strstr(answer, "interrupted by the person"));
@@ -407,7 +377,7 @@ storm(unsigned seed)
     }
     scripted_end(r.script, STOP_TOOL_USE);
     for (int i = 0; i < 3; i++)
-        say_done(&r);
+        rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     bool stopped = false;

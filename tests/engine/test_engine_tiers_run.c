@@ -21,14 +21,6 @@
 
 /* ---- the rig of these tests ---- */
 
-static void
-say(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
-}
-
 static char *
 journal_path(const struct rig *r, const char *id)
 {
@@ -66,19 +58,6 @@ begin(struct rig *r, const struct talk *t, int64_t window)
     r->rewrites = true;
     if (t)
         plant(r, t);
-}
-
-static const struct event *
-submit(struct rig *r, const char *text)
-{
-    rig_post(r, OP_SUBMIT, text);
-    return rig_result(r);
-}
-
-static const struct scripted_request *
-last_request(struct rig *r)
-{
-    return scripted_request(r->script, scripted_requests(r->script) - 1);
 }
 
 static size_t
@@ -135,12 +114,12 @@ same_when_resumed(struct rig *r)
     char *to = journal_path(&other, ID);
     assert_true(fs_write_atomic(to, buf_str(&all), 0600, &err));
     other.cfg.resume_id = ID;
-    say(&other, "over there");
-    say(r, "over here");
+    rig_says(&other, "over there");
+    rig_says(r, "over here");
     rig_start(&other);
-    submit(&other, "and now the same");
-    submit(r, "and now the same");
-    const struct scripted_request *a = last_request(r), *b = last_request(&other);
+    rig_submit(&other, "and now the same");
+    rig_submit(r, "and now the same");
+    const struct scripted_request *a = rig_last_request(r), *b = rig_last_request(&other);
     assert_int_equal(a->n_messages, b->n_messages);
     for (size_t i = 0; i < a->n_messages; i++)
         assert_string_equal(a->messages[i], b->messages[i]);
@@ -160,21 +139,21 @@ test_snip_runs_once_and_is_sent_again_when_resumed(void **state)
     struct rig r;
     talk_make(&t, TALK_DEBUG, 11, 66000);
     begin(&r, &t, 100000);
-    say(&r, "one");
-    say(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     rig_start(&r);
-    submit(&r, "go on");
+    rig_submit(&r, "go on");
     const struct event *e = ran(&r, "snip");
     assert_non_null(e);
     assert_false(e->u.compact.failed);
     assert_true(e->u.compact.before >= 60000 && e->u.compact.after <= 50000);
     assert_non_null(e->u.compact.text);
-    assert_true(count(last_request(&r), "[snipped: ") > 10);
-    assert_true(bytes(last_request(&r)) < 4 * 52000);
-    const struct scripted_request *first = last_request(&r);
-    submit(&r, "and on");
+    assert_true(count(rig_last_request(&r), "[snipped: ") > 10);
+    assert_true(bytes(rig_last_request(&r)) < 4 * 52000);
+    const struct scripted_request *first = rig_last_request(&r);
+    rig_submit(&r, "and on");
     assert_int_equal(runs(&r, "snip"), 1); /* not a little in every turn */
-    const struct scripted_request *second = last_request(&r);
+    const struct scripted_request *second = rig_last_request(&r);
     for (size_t i = 0; i < first->n_messages; i++)
         assert_string_equal(first->messages[i], second->messages[i]);
     same_when_resumed(&r);
@@ -190,11 +169,11 @@ test_below_its_percent_nothing_is_touched(void **state)
     struct rig r;
     talk_make(&t, TALK_DEBUG, 12, 56000);
     begin(&r, &t, 100000);
-    say(&r, "one");
+    rig_says(&r, "one");
     rig_start(&r);
-    submit(&r, "go on");
+    rig_submit(&r, "go on");
     assert_int_equal(rig_count(&r, EV_COMPACT), 0);
-    assert_int_equal(count(last_request(&r), "[snipped: "), 0);
+    assert_int_equal(count(rig_last_request(&r), "[snipped: "), 0);
     rig_end(&r);
     talk_release(&t);
 }
@@ -223,13 +202,13 @@ test_folds_keep_the_persons_words_and_can_be_opened(void **state)
     struct rig r;
     talk_prose_only(&t, 80000);
     begin(&r, &t, 100000);
-    say(&r, "one");
-    say(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     rig_start(&r);
-    submit(&r, "go on");
+    rig_submit(&r, "go on");
     assert_non_null(ran(&r, "collapse"));
     assert_null(ran(&r, "snip"));
-    const struct scripted_request *q = last_request(&r);
+    const struct scripted_request *q = rig_last_request(&r);
     assert_true(count(q, "[folded: ") >= 1);
     for (size_t i = 0; i < t.n; i++)
         if (t.m[i]->role == ROLE_USER) {
@@ -239,8 +218,8 @@ test_folds_keep_the_persons_words_and_can_be_opened(void **state)
         }
     rig_post(&r, OP_COMMAND, "/context open 1");
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "open"));
-    submit(&r, "and on");
-    q = last_request(&r);
+    rig_submit(&r, "and on");
+    q = rig_last_request(&r);
     size_t whole = 0;
     for (size_t i = 0; i < t.n; i++)
         for (size_t k = 0; k < q->n_messages; k++)
@@ -265,12 +244,12 @@ test_a_request_that_is_too_long_drains_the_folds(void **state)
     snprintf(err.kind, sizeof err.kind, "prompt_too_long");
     scripted_reply(r.script);
     scripted_fail(r.script, &err);
-    say(&r, "it fits");
+    rig_says(&r, "it fits");
     rig_start(&r);
-    const struct event *e = submit(&r, "go on");
+    const struct event *e = rig_submit(&r, "go on");
     assert_string_equal(e->u.result.text, "it fits");
     assert_true(rig_saw_transition(&r, "collapse_drain_retry"));
-    assert_true(bytes(last_request(&r)) * 2 < bytes(scripted_request(r.script, 0)));
+    assert_true(bytes(rig_last_request(&r)) * 2 < bytes(scripted_request(r.script, 0)));
     same_when_resumed(&r);
     rig_end(&r);
     talk_release(&t);
@@ -287,12 +266,12 @@ test_a_result_larger_than_the_room_is_cut(void **state)
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\",\"size\":49000}");
     scripted_usage(r.script, 6000, 100);
     scripted_end(r.script, STOP_TOOL_USE);
-    say(&r, "seen");
+    rig_says(&r, "seen");
     rig_start(&r);
-    const struct event *e = submit(&r, "read it");
+    const struct event *e = rig_submit(&r, "read it");
     assert_string_equal(e->u.result.text, "seen");
     assert_non_null(ran(&r, "trim"));
-    const struct scripted_request *q = last_request(&r);
+    const struct scripted_request *q = rig_last_request(&r);
     assert_true(bytes(q) < 40000);
     const char *path = strstr(q->messages[2], "Whole text: ");
     assert_non_null(path);
@@ -316,16 +295,16 @@ test_a_fork_sends_what_its_parent_sends(void **state)
     struct rig r;
     talk_make(&t, TALK_DEBUG, 13, 66000);
     begin(&r, &t, 100000);
-    say(&r, "one");
-    say(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     rig_start(&r);
-    submit(&r, "go on");
-    const struct scripted_request *parent = last_request(&r);
+    rig_submit(&r, "go on");
+    const struct scripted_request *parent = rig_last_request(&r);
     assert_true(count(parent, "[snipped: ") > 10);
     rig_post(&r, OP_COMMAND, "/fork");
     rig_kind(&r, EV_SESSION);
-    submit(&r, "in the fork");
-    const struct scripted_request *fork = last_request(&r);
+    rig_submit(&r, "in the fork");
+    const struct scripted_request *fork = rig_last_request(&r);
     assert_true(fork->n_messages > parent->n_messages);
     for (size_t i = 0; i < parent->n_messages; i++)
         assert_string_equal(parent->messages[i], fork->messages[i]);
@@ -341,9 +320,9 @@ test_the_meters_tell_of_tiers(void **state)
     struct rig r;
     talk_make(&t, TALK_DEBUG, 14, 66000);
     begin(&r, &t, 100000);
-    say(&r, "one");
+    rig_says(&r, "one");
     rig_start(&r);
-    submit(&r, "go on");
+    rig_submit(&r, "go on");
     struct op *op = op_new(OP_QUERY, NULL);
     op->query = QUERY_METERS;
     engine_post(r.e, op);

@@ -203,8 +203,9 @@ rig_check_requests(struct rig *r)
     for (size_t i = 0; i < scripted_requests(r->script); i++) {
         const struct scripted_request *q = scripted_request(r->script, i);
         check_legal(q, i);
-        if (prev && !r->rewrites && !(q->n_messages && strstr(q->messages[0], COMPACTED) &&
-                      strcmp(q->messages[0], prev->messages[0]) != 0)) {
+        if (prev && !r->rewrites &&
+            !(q->n_messages && strstr(q->messages[0], COMPACTED) &&
+              strcmp(q->messages[0], prev->messages[0]) != 0)) {
             assert_string_equal(prev->tools, q->tools);
             assert_string_equal(prev->system, q->system);
             assert_true(q->n_messages >= prev->n_messages);
@@ -267,4 +268,74 @@ rig_end(struct rig *r)
     free(r->root);
     free(r->data);
     free(r->config);
+}
+
+/* ---- what tests do all the time ---- */
+
+void
+rig_says(struct rig *r, const char *text)
+{
+    scripted_reply(r->script);
+    scripted_text(r->script, text);
+    scripted_end(r->script, STOP_END_TURN);
+}
+
+void
+rig_calls(struct rig *r, const char *id, const char *name, const char *input)
+{
+    scripted_reply(r->script);
+    scripted_tool(r->script, id, name, input);
+    scripted_end(r->script, STOP_TOOL_USE);
+}
+
+static void
+put(const char *dir, const char *name, const char *text)
+{
+    struct err err = {0};
+    char *path = fs_join(dir, name), *folder = fs_dirname(path);
+    if (!fs_mkdirs(folder, 0700, &err) || !fs_write_atomic(path, str_from(text), 0600, &err))
+        fail_msg("%s", err.text);
+    free(folder);
+    free(path);
+}
+
+void
+rig_put(const struct rig *r, const char *name, const char *text)
+{
+    put(r->root, name, text);
+}
+
+void
+rig_put_settings(const struct rig *r, const char *json)
+{
+    put(r->config, "settings.json", json);
+}
+
+const struct event *
+rig_submit(struct rig *r, const char *text)
+{
+    rig_post(r, OP_SUBMIT, text);
+    return rig_result(r);
+}
+
+size_t
+rig_told(const struct rig *r, const char *words)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        n += r->ev[i]->kind == EV_NOTICE && strstr(r->ev[i]->u.notice.text, words);
+    return n;
+}
+
+const struct scripted_request *
+rig_last_request(struct rig *r)
+{
+    return scripted_request(r->script, scripted_requests(r->script) - 1);
+}
+
+const char *
+rig_last_message(struct rig *r, size_t request)
+{
+    const struct scripted_request *q = scripted_request(r->script, request);
+    return q->messages[q->n_messages - 1];
 }

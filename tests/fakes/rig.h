@@ -29,6 +29,14 @@ void rig_end(struct rig *r);
 void rig_stop(struct rig *r); /* frees the engine alone, reading what is left */
 void rig_check_requests(struct rig *r);
 
+/* Whole replies of the model: one text and the end; one call. */
+void rig_says(struct rig *r, const char *text);
+void rig_calls(struct rig *r, const char *id, const char *name, const char *input);
+/* A file in the root (name may hold folders), which are made; text replaces what is there. */
+void rig_put(const struct rig *r, const char *name, const char *text);
+/* The person's settings.json. */
+void rig_put_settings(const struct rig *r, const char *json);
+
 void rig_post(struct rig *r, enum op_kind kind, const char *text);
 void rig_answer(struct rig *r, uint64_t ask_id, enum perm_answer a, const char *reason,
                 const char *edited);
@@ -40,7 +48,12 @@ const struct event *rig_kind(struct rig *r, enum event_kind kind);
 const struct event *rig_tool(struct rig *r, const char *id, enum event_phase phase,
                              int state); /* state -1: any */
 const struct event *rig_result(struct rig *r);
+/* Submits and waits for the result. */
+const struct event *rig_submit(struct rig *r, const char *text);
 /* Index in r->ev of the first such event, or -1. */
 int rig_find_tool(const struct rig *r, const char *id, enum event_phase phase, int state);
 bool rig_saw_transition(const struct rig *r, const char *name);
 size_t rig_count(const struct rig *r, enum event_kind kind);
+size_t rig_told(const struct rig *r, const char *words); /* notices that hold them, so far */
+const struct scripted_request *rig_last_request(struct rig *r);
+const char *rig_last_message(struct rig *r, size_t request); /* of that request */
