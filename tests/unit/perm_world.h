@@ -6,10 +6,14 @@
 #include "unit/temp_dir.h"
 
 #include "base/json.h"
+#include "perm/chain.h"
 #include "perm/check.h"
 
+/* Made before the tests of a program and removed behind them, by world_setup and world_teardown of its group. */
+static char *world, *proj, *home;
+
 static inline void
-world_replace(struct buf *out, const char *text, const char *world)
+world_replace(struct buf *out, const char *text, const char *to)
 {
     static const char *const moved[] = {"/home/dev", "/proj", "/srv/lib"};
     while (*text) {
@@ -17,7 +21,7 @@ world_replace(struct buf *out, const char *text, const char *world)
         while (i < ARRAY_LEN(moved) && strncmp(text, moved[i], strlen(moved[i])) != 0)
             i++;
         if (i < ARRAY_LEN(moved)) {
-            buf_adds(out, world);
+            buf_adds(out, to);
             buf_adds(out, moved[i]);
             text += strlen(moved[i]);
         } else {
@@ -27,7 +31,7 @@ world_replace(struct buf *out, const char *text, const char *world)
 }
 
 static inline void
-world_link(const char *world, const char *name, const char *target)
+world_link(const char *name, const char *target)
 {
     char *path = fs_join(world, name), *to = fs_join(world, target);
     assert_int_equal(symlink(to, path), 0);
@@ -36,7 +40,7 @@ world_link(const char *world, const char *name, const char *target)
 }
 
 static inline void
-world_hard_link(const char *world, const char *name, const char *target)
+world_hard_link(const char *name, const char *target)
 {
     char *path = fs_join(world, name), *to = fs_join(world, target);
     assert_int_equal(link(to, path), 0);
@@ -44,9 +48,10 @@ world_hard_link(const char *world, const char *name, const char *target)
     free(to);
 }
 
-static inline char *
-world_make(void)
+static inline int
+world_setup(void **state)
 {
+    (void)state;
     static const char *const files[] = {
         "proj/.git/HEAD",
         "proj/.env",
@@ -60,18 +65,46 @@ world_make(void)
         "home/dev/.ssh/id_rsa",
         "srv/lib/x",
     };
-    char *world = temp_dir_make();
+    world = temp_dir_make();
+    proj = fs_join(world, "proj");
+    home = fs_join(world, "home/dev");
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         temp_file_write(world, files[i], "");
-    world_link(world, "proj/link", "proj/.env");
-    world_link(world, "proj/lnk", "home/dev");
-    world_link(world, "proj/src/lnk", "home/dev");
-    world_link(world, "proj/own", "proj/.yare");
+    world_link("proj/link", "proj/.env");
+    world_link("proj/lnk", "home/dev");
+    world_link("proj/src/lnk", "home/dev");
+    world_link("proj/own", "proj/.yare");
     temp_file_write(world, "srv/lib/curl", "");
-    world_link(world, "proj/get", "srv/lib/curl");
+    world_link("proj/get", "srv/lib/curl");
     temp_file_write(world, "proj/keys.txt", "");
-    world_hard_link(world, "proj/hard", "proj/keys.txt");
-    return world;
+    world_hard_link("proj/hard", "proj/keys.txt");
+    return 0;
+}
+
+static inline int
+world_teardown(void **state)
+{
+    (void)state;
+    free(proj);
+    free(home);
+    temp_dir_remove(world);
+    return 0;
+}
+
+/* A call in the project by the person at home, who is there to answer. Borrows input and rules. */
+static inline struct perm_request
+world_request(const char *tool, const struct cJSON *input, const struct perm_rules *rules)
+{
+    return (struct perm_request){.tool = tool,
+                                 .input = input,
+                                 .rules = rules,
+                                 .root = proj,
+                                 .cwd = proj,
+                                 .home = home,
+                                 .trusted = true,
+                                 .interactive = true,
+                                 .case_insensitive = 0,
+                                 .mode_scope = SCOPE_USER};
 }
 
 /* The input of a Bash call. */

@@ -6,30 +6,13 @@
 #include "perm/chain.h"
 #include "perm/read_filter.h"
 
-static char *world, *proj, *home;
-
-static struct perm_request
-request(const char *tool, const struct cJSON *input, const struct perm_rules *rules)
-{
-    return (struct perm_request){.tool = tool,
-                                 .input = input,
-                                 .rules = rules,
-                                 .root = proj,
-                                 .cwd = proj,
-                                 .home = home,
-                                 .trusted = true,
-                                 .interactive = true,
-                                 .case_insensitive = 0,
-                                 .mode_scope = SCOPE_USER};
-}
-
 static enum verdict
 decide(const char *command, const struct perm_rules *rules, enum perm_mode mode,
        enum lift *ret_lift)
 {
     struct decision d;
     struct cJSON *input = world_bash_input(command);
-    struct perm_request req = request("Bash", input, rules);
+    struct perm_request req = world_request("Bash", input, rules);
     req.mode = mode;
     perm_chain_check(&req, &d);
     enum verdict v = d.verdict;
@@ -78,7 +61,7 @@ test_findings_name_their_rule(void **state)
     assert_true(perm_rules_add(&rs, VERDICT_DENY, "Bash(git push:*)", SCOPE_USER, false,
                                "/etc/s.json", 12));
     struct cJSON *input = world_bash_input("git status && git -C . push origin");
-    struct perm_request req = request("Bash", input, &rs);
+    struct perm_request req = world_request("Bash", input, &rs);
     perm_chain_check(&req, &d);
     assert_int_equal(d.verdict, VERDICT_DENY);
     const struct finding *f = NULL;
@@ -104,7 +87,7 @@ check_shown(const char *path, const char *want_part, const char *want_in_reason)
     char *text =
         xasprintf("{\"file_path\":\"%s\",\"old_string\":\"a\",\"new_string\":\"b\"}", path);
     struct cJSON *input = json_parse(str_from(text), &err);
-    struct perm_request req = request("Edit", input, NULL);
+    struct perm_request req = world_request("Edit", input, NULL);
     perm_chain_check(&req, &d);
     assert_int_equal(d.verdict, VERDICT_ASK);
     const struct finding *f = &d.findings[0];
@@ -153,7 +136,7 @@ test_classifier(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct decision d;
         struct cJSON *input = world_bash_input("make");
-        struct perm_request req = request("Bash", input, NULL);
+        struct perm_request req = world_request("Bash", input, NULL);
         req.mode = PERM_AUTO;
         req.interactive = cases[i].interactive;
         perm_chain_check(&req, &d);
@@ -202,7 +185,7 @@ test_the_finding_says_why_and_how_sure(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct decision d;
         struct cJSON *input = world_bash_input("make");
-        struct perm_request req = request("Bash", input, NULL);
+        struct perm_request req = world_request("Bash", input, NULL);
         req.mode = PERM_AUTO;
         perm_chain_check(&req, &d);
         perm_chain_apply_classifier(&d, &cases[i].o, true);
@@ -220,7 +203,7 @@ judge_edit(enum perm_mode mode, const char *path, enum lift *ret_lift)
     struct decision d;
     char *json = xasprintf("{\"file_path\":\"%s\",\"content\":\"x\"}", path);
     struct cJSON *input = json_parse(str_from(json), NULL);
-    struct perm_request req = request("Write", input, NULL);
+    struct perm_request req = world_request("Write", input, NULL);
     req.mode = mode;
     perm_chain_check(&req, &d);
     enum verdict v = d.verdict;
@@ -292,7 +275,7 @@ test_the_finding_names_the_rule_set_aside(void **state)
     struct cJSON *input = world_bash_input("curl -s a.example");
     perm_rules_init(&rs);
     assert_true(perm_rules_add(&rs, VERDICT_ALLOW, "Bash(*)", SCOPE_USER, false, "/s.json", 4));
-    struct perm_request req = request("Bash", input, &rs);
+    struct perm_request req = world_request("Bash", input, &rs);
     req.mode = PERM_AUTO;
     perm_chain_check(&req, &d);
     assert_int_equal(d.verdict, VERDICT_ASK);
@@ -320,7 +303,7 @@ test_classifier_lifts_no_persons_ask(void **state)
     (void)state;
     struct decision d;
     struct cJSON *input = world_bash_input("rm -rf ~");
-    struct perm_request req = request("Bash", input, NULL);
+    struct perm_request req = world_request("Bash", input, NULL);
     req.mode = PERM_AUTO;
     perm_chain_check(&req, &d);
     const struct perm_opinion yes = {.verdict = "allow", .confidence = 1};
@@ -361,7 +344,7 @@ test_read_only(void **state)
                  {"make", false},      {"ls; rm x", false}, {"ls &&", false}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct cJSON *input = world_bash_input(cases[i].command);
-        struct perm_request req = request("Bash", input, NULL);
+        struct perm_request req = world_request("Bash", input, NULL);
         assert_int_equal(perm_chain_bash_read_only(&req), cases[i].want);
         json_free(input);
     }
@@ -374,7 +357,7 @@ suggested(const char *tool, const struct cJSON *input, struct buf *out)
 {
     char *rules[5];
     const char *why = NULL;
-    struct perm_request req = request(tool, input, NULL);
+    struct perm_request req = world_request(tool, input, NULL);
     size_t n = perm_chain_suggest(&req, rules, &why);
     assert_true(n > 0 || why);
     for (size_t i = 0; i < n; i++) {
@@ -682,7 +665,7 @@ decide_search(const char *tool, const char *json, const struct perm_rules *rules
     struct decision d;
     struct err err;
     struct cJSON *input = json_parse(str_from(json), &err);
-    struct perm_request req = request(tool, input, rules);
+    struct perm_request req = world_request(tool, input, rules);
     perm_chain_check(&req, &d);
     struct buf why;
     buf_init(&why, BUF_MAX);
@@ -798,12 +781,5 @@ main(void)
         cmocka_unit_test(test_searches_filter_and_need_not_ask),
         cmocka_unit_test(test_read_filter),
     };
-    world = world_make();
-    proj = fs_join(world, "proj");
-    home = fs_join(world, "home/dev");
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(proj);
-    free(home);
-    temp_dir_remove(world);
-    return failed;
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

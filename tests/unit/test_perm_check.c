@@ -5,8 +5,6 @@
 
 #include "base/verdict.h"
 
-static char *world;
-
 /* Line one: what is expected, the mode, further fields. */
 static void
 add_head(struct buf *out, const char *line, char want[16])
@@ -165,15 +163,15 @@ static void
 test_explain(void **state)
 {
     (void)state;
-    char *dir = temp_dir_make(), *home = fs_join(dir, "home"), *root = fs_join(dir, "p"),
+    char *dir = temp_dir_make(), *at_home = fs_join(dir, "home"), *root = fs_join(dir, "p"),
          *text = NULL;
     size_t n = 0;
     temp_file_write(dir, "home/.config/yare/settings.json",
                     "{\"permissions\":{\n\"deny\":[\n\"Bash(git push:*)\",\n"
                     "\"Bash(rm -rf\"],\"allow\":[\"Bash(git push origin)\"]}}");
     temp_file_write(dir, "p/x", "");
-    char *config_home = fs_join(home, ".config/yare");
-    struct config_paths paths = {.home = home, .config_dir = config_home, .project_root = root};
+    char *config_home = fs_join(at_home, ".config/yare");
+    struct config_paths paths = {.home = at_home, .config_dir = config_home, .project_root = root};
     struct config *config = config_load(&paths);
     FILE *out = open_memstream(&text, &n);
     assert_int_equal(perm_explain_run("ls && git -C . push", config, true, root, root, out), 0);
@@ -198,7 +196,7 @@ test_explain(void **state)
     free(text);
     config_free(config);
     free(config_home);
-    free(home);
+    free(at_home);
     free(root);
     temp_dir_remove(dir);
 }
@@ -262,8 +260,5 @@ main(void)
         cmocka_unit_test(test_huge_line),
         cmocka_unit_test(test_many_records_with_many_rules),
     };
-    world = world_make();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    temp_dir_remove(world);
-    return failed;
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

@@ -6,8 +6,6 @@
 
 #include "perm/chain.h"
 
-static char *world, *proj, *home;
-
 /* named: stands in a reason; /home/dev and /proj are moved into the test's world. */
 static const struct danger {
     const char *command, *named;
@@ -139,18 +137,10 @@ decide(const char *command, const struct way *w, struct decision *ret)
     perm_rules_init(&rules);
     if (w->allow)
         assert_true(perm_rules_add(&rules, VERDICT_ALLOW, w->allow, SCOPE_USER, false, NULL, 0));
-    struct perm_request req = {.tool = "Bash",
-                               .input = input,
-                               .rules = &rules,
-                               .mode = w->mode,
-                               .root = proj,
-                               .cwd = proj,
-                               .home = home,
-                               .trusted = true,
-                               .interactive = w->interactive,
-                               .sandbox_available = w->sandbox,
-                               .sandbox_auto_allow = w->sandbox,
-                               .mode_scope = SCOPE_USER};
+    struct perm_request req = world_request("Bash", input, &rules);
+    req.mode = w->mode;
+    req.interactive = w->interactive;
+    req.sandbox_available = req.sandbox_auto_allow = w->sandbox;
     perm_chain_check(&req, ret);
     json_free(input);
     perm_rules_release(&rules);
@@ -269,12 +259,5 @@ main(void)
         cmocka_unit_test(a_rule_that_names_the_push_counts),
         cmocka_unit_test(nobody_there_is_a_no),
     };
-    world = world_make();
-    proj = fs_join(world, "proj");
-    home = fs_join(world, "home/dev");
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(proj);
-    free(home);
-    temp_dir_remove(world);
-    return failed;
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

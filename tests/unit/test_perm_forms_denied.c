@@ -5,8 +5,6 @@
 
 #include "perm/chain.h"
 
-static char *world, *proj, *home;
-
 /* /proj, /home/dev and /srv/lib are moved into the test's world. `input` is the tool's, as JSON. */
 static const struct form {
     const char *rule, *tool, *input;
@@ -83,7 +81,8 @@ static const struct form {
     {"Bash(run_in_background:true)", "Bash", "{\"command\":\"make\",\"run_in_background\":true}"},
 };
 
-static const enum perm_mode modes[] = {PERM_DEFAULT, PERM_ACCEPT_EDITS, PERM_PLAN, PERM_AUTO, PERM_DONT_ASK, PERM_BYPASS};
+static const enum perm_mode modes[] = {PERM_DEFAULT, PERM_ACCEPT_EDITS, PERM_PLAN,
+                                       PERM_AUTO,    PERM_DONT_ASK,     PERM_BYPASS};
 
 /* How much else says yes: nothing; the sandbox; a hook, too; and a rule for all of the tool. */
 static void
@@ -104,24 +103,16 @@ check_form(const struct form *f, enum perm_mode mode, int yes)
         fail_msg("%s is no rule", f->rule);
     if (yes > 2)
         (void)perm_rules_add(&rules, VERDICT_ALLOW, f->tool, SCOPE_MANAGED, false, "m.json", 1);
-    struct perm_request req = {.tool = f->tool,
-                               .input = input,
-                               .rules = &rules,
-                               .mode = mode,
-                               .root = proj,
-                               .cwd = proj,
-                               .home = home,
-                               .trusted = true,
-                               .interactive = true,
-                               .tool_known = true,
-                               .hook = yes > 1 ? VERDICT_ALLOW : VERDICT_NONE,
-                               .mcp_server = strncmp(f->tool, "mcp__", 5) == 0 ? "github" : NULL,
-                               .sandbox_available = yes > 0,
-                               .sandbox_auto_allow = yes > 0,
-                               .mode_scope = SCOPE_USER};
+    struct perm_request req = world_request(f->tool, input, &rules);
+    req.mode = mode;
+    req.tool_known = true;
+    req.hook = yes > 1 ? VERDICT_ALLOW : VERDICT_NONE;
+    req.mcp_server = strncmp(f->tool, "mcp__", 5) == 0 ? "github" : NULL;
+    req.sandbox_available = req.sandbox_auto_allow = yes > 0;
     perm_chain_check(&req, &d);
     if (d.verdict != VERDICT_DENY)
-        fail_msg("deny %s: %s %s in mode %d with %d yes: %d", f->rule, f->tool, f->input, mode, yes, d.verdict);
+        fail_msg("deny %s: %s %s in mode %d with %d yes: %d", f->rule, f->tool, f->input, mode, yes,
+                 d.verdict);
     decision_release(&d);
     perm_rules_release(&rules);
     json_free(input);
@@ -145,12 +136,5 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deny_rule_holds_in_every_mode),
     };
-    world = world_make();
-    proj = fs_join(world, "proj");
-    home = fs_join(world, "home/dev");
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(proj);
-    free(home);
-    temp_dir_remove(world);
-    return failed;
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

@@ -8,8 +8,6 @@
 
 #include "perm/chain.h"
 
-static char *world, *proj, *home;
-
 static char *
 moved(const char *text)
 {
@@ -39,17 +37,10 @@ decide_at(const char *rule, const char *tool, const char *json, enum perm_mode m
     assert_true(perm_rules_add(&rs, at->list, text, at->scope, at->claude, *file ? file : NULL, 1));
     struct cJSON *input = json_parse(str_from(input_text), &err);
     assert_non_null(input);
-    struct perm_request req = {.tool = tool,
-                               .input = input,
-                               .rules = &rs,
-                               .mode = mode,
-                               .root = proj,
-                               .cwd = cwd,
-                               .start_cwd = *start ? start : NULL,
-                               .home = home,
-                               .trusted = true,
-                               .interactive = true,
-                               .mode_scope = SCOPE_USER};
+    struct perm_request req = world_request(tool, input, &rs);
+    req.mode = mode;
+    req.cwd = cwd;
+    req.start_cwd = *start ? start : NULL;
     perm_chain_check(&req, &d);
     enum verdict v = d.verdict;
     decision_release(&d);
@@ -294,26 +285,6 @@ test_anchors(void **state)
     }
 }
 
-static int
-setup(void **state)
-{
-    (void)state;
-    world = world_make();
-    proj = fs_join(world, "proj");
-    home = fs_join(world, "home/dev");
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    (void)state;
-    free(proj);
-    free(home);
-    temp_dir_remove(world);
-    return 0;
-}
-
 int
 main(void)
 {
@@ -322,5 +293,5 @@ main(void)
         cmocka_unit_test(test_asked_in_every_mode),
         cmocka_unit_test(test_anchors),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

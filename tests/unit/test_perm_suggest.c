@@ -6,8 +6,6 @@
 
 #include "perm/chain.h"
 
-static char *world, *proj, *home;
-
 enum want {
     VARIANT, /* the same and the variant run */
     EXACT,   /* only the very same: nothing narrow would do for the variant */
@@ -91,27 +89,12 @@ static const struct day {
     {SESSION, "make $(cat targets)", "make $(cat others)"},
 };
 
-static struct perm_request
-request(const struct cJSON *input, const struct perm_rules *rules)
-{
-    return (struct perm_request){.tool = "Bash",
-                                 .input = input,
-                                 .rules = rules,
-                                 .root = proj,
-                                 .cwd = proj,
-                                 .home = home,
-                                 .trusted = true,
-                                 .interactive = true,
-                                 .case_insensitive = 0,
-                                 .mode_scope = SCOPE_USER};
-}
-
 static enum verdict
 decide(const char *command, const struct perm_rules *rules)
 {
     struct decision d;
     struct cJSON *input = world_bash_input(command);
-    struct perm_request req = request(input, rules);
+    struct perm_request req = world_request("Bash", input, rules);
     perm_chain_check(&req, &d);
     enum verdict v = d.verdict;
     decision_release(&d);
@@ -149,7 +132,7 @@ suggest(const char *command, struct perm_rules *rules, struct buf *said)
     char *offered[5];
     const char *why;
     struct cJSON *input = world_bash_input(command);
-    struct perm_request req = request(input, rules);
+    struct perm_request req = world_request("Bash", input, rules);
     size_t n = perm_chain_suggest(&req, offered, &why);
     buf_addf(said, "%s:", command);
     for (size_t i = 0; i < n; i++) {
@@ -198,22 +181,27 @@ always_holds_for_the_same_and_its_variant(void **state)
     assert_int_equal(bad, 0);
 }
 
+static int
+setup(void **state)
+{
+    static const char *const files[] = {
+        "proj/.git/HEAD",       "proj/README.md", "proj/src/x.c",      "proj/src/y.c",
+        "proj/web/package.json", "proj/build/a.o", "home/dev/.profile",
+    };
+    (void)state;
+    world = temp_dir_make();
+    proj = fs_join(world, "proj");
+    home = fs_join(world, "home/dev");
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        temp_file_write(world, files[i], "y\n");
+    return 0;
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(always_holds_for_the_same_and_its_variant),
     };
-    world = temp_dir_make();
-    proj = fs_join(world, "proj");
-    home = fs_join(world, "home/dev");
-    static const char *const files[] = {"proj/.git/HEAD", "proj/README.md", "proj/src/x.c", "proj/src/y.c", "proj/web/package.json",
-                                        "proj/build/a.o", "home/dev/.profile"};
-    for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        temp_file_write(world, files[i], "y\n");
-    int rc = cmocka_run_group_tests(tests, NULL, NULL);
-    free(proj);
-    free(home);
-    temp_dir_remove(world);
-    return rc;
+    return cmocka_run_group_tests(tests, setup, world_teardown);
 }
