@@ -24,14 +24,6 @@ failure(enum err_code code, int http, bool retryable, const char *kind, const ch
     return e;
 }
 
-static void
-says(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
-}
-
 static const struct event *
 submit(struct rig *r, const char *text, const char *exit)
 {
@@ -39,15 +31,6 @@ submit(struct rig *r, const char *text, const char *exit)
     const struct event *e = rig_result(r);
     assert_string_equal(e->u.result.exit, exit);
     return e;
-}
-
-static bool
-was_told(const struct rig *r, const char *words)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (r->ev[i]->kind == EV_NOTICE && strstr(r->ev[i]->u.notice.text, words))
-            return true;
-    return false;
 }
 
 /* ---- again ---- */
@@ -98,7 +81,7 @@ test_a_silent_server_is_asked_once_more(void **state)
     scripted_reply(r.script);
     scripted_open_text(r.script, "the first half, ");
     scripted_gate(r.script, 0); /* never opened */
-    says(&r, "the second half");
+    rig_says(&r, "the second half");
     rig_start(&r);
     const struct event *end = submit(&r, "go", "completed");
     assert_string_equal(end->u.result.text, "the first half, the second half");
@@ -142,17 +125,17 @@ test_models_are_tried_in_their_order_and_the_first_comes_back(void **state)
     scripted_fail_start(r.script, &busy);
     scripted_fail_start(r.script, &busy);
     scripted_fail_start(r.script, &gone);
-    says(&r, "from the third");
-    says(&r, "from the first");
+    rig_says(&r, "from the third");
+    rig_says(&r, "from the first");
     rig_start(&r);
     submit(&r, "go", "completed");
     assert_string_equal(scripted_request(r.script, 2)->model, "second");
     assert_string_equal(scripted_request(r.script, 3)->model, "third");
-    assert_true(was_told(&r, "going on with second"));
-    assert_true(was_told(&r, "going on with third"));
+    assert_true(rig_told(&r, "going on with second"));
+    assert_true(rig_told(&r, "going on with third"));
     submit(&r, "and now", "completed");
     assert_string_equal(scripted_request(r.script, 4)->model, "scripted");
-    assert_true(was_told(&r, "back to scripted"));
+    assert_true(rig_told(&r, "back to scripted"));
     rig_end(&r);
 }
 
@@ -190,8 +173,8 @@ test_thinking_of_another_model_is_left_out_of_what_is_sent(void **state)
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
     scripted_end(r.script, STOP_TOOL_USE);
     scripted_fail_start(r.script, &busy);
-    says(&r, "done by the second");
-    says(&r, "done by the first");
+    rig_says(&r, "done by the second");
+    rig_says(&r, "done by the first");
     rig_start(&r);
     submit(&r, "go", "completed");
     submit(&r, "more", "completed");
@@ -222,11 +205,11 @@ test_a_block_that_is_refused_is_mended_once(void **state)
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
     scripted_end(r.script, STOP_TOOL_USE);
     scripted_fail_start(r.script, &bad);
-    says(&r, "done");
+    rig_says(&r, "done");
     scripted_fail_start(r.script, &bad); /* no thinking is left to leave out */
     rig_start(&r);
     submit(&r, "go", "completed");
-    assert_true(was_told(&r, "its thinking was left out"));
+    assert_true(rig_told(&r, "its thinking was left out"));
     assert_null(strstr(scripted_request(r.script, 2)->messages[1], "sig-1"));
     submit(&r, "again", "model_error"); /* the call that stands there now is not touched */
     assert_int_equal(scripted_requests(r.script), 4);
@@ -235,7 +218,7 @@ test_a_block_that_is_refused_is_mended_once(void **state)
     snprintf(id, sizeof id, "%s", engine_session_id(r.e));
     rig_stop(&r);
     r.cfg.resume_id = id;
-    says(&r, "without it");
+    rig_says(&r, "without it");
     rig_start(&r);
     submit(&r, "once more", "completed");
     assert_null(strstr(scripted_request(r.script, 4)->messages[1], "sig-1"));
@@ -271,11 +254,11 @@ test_an_option_that_is_not_known_is_left_out_once(void **state)
     struct err bad = failure(ERR_HTTP, 400, false, "invalid_request_error",
                              "context_management: Extra inputs are not permitted");
     scripted_fail_start(r.script, &bad);
-    says(&r, "without it");
+    rig_says(&r, "without it");
     scripted_fail_start(r.script, &bad);
     rig_start(&r);
     submit(&r, "go", "completed");
-    assert_true(was_told(&r, "the server does not know an option"));
+    assert_true(rig_told(&r, "the server does not know an option"));
     submit(&r, "again", "model_error"); /* it is left out already: trying again would not end */
     assert_int_equal(scripted_requests(r.script), 3);
     rig_end(&r);
@@ -295,7 +278,7 @@ test_a_whole_call_in_a_cut_answer_is_kept(void **state)
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
     scripted_tool(r.script, "t2", "Bash", "{\"command\":\"rm -r"); /* cut in the middle */
     scripted_end(r.script, STOP_MAX_TOKENS);
-    says(&r, "done");
+    rig_says(&r, "done");
     rig_start(&r);
     submit(&r, "go", "completed");
     assert_int_equal(toys_runs(), 1); /* nothing runs from half an input */
@@ -331,9 +314,9 @@ test_nothing_empty_is_ever_sent(void **state)
     scripted_tool(r.script, "t1", "Bash", "{\"command\":\"nothing\"}");
     scripted_text(r.script, "");
     scripted_end(r.script, STOP_TOOL_USE);
-    says(&r, "  ");
+    rig_says(&r, "  ");
     for (int i = 0; i < 4; i++)
-        says(&r, "done");
+        rig_says(&r, "done");
     rig_start(&r);
     submit(&r, "go", "completed");
     rig_post(&r, OP_SUBMIT, " \t ");
@@ -366,7 +349,7 @@ interrupt_at(size_t n)
     scripted_text(r.script, "Then I go on.");
     scripted_end(r.script, STOP_TOOL_USE);
     for (int i = 0; i < 3; i++)
-        says(&r, "done");
+        rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     size_t seen = 0;
