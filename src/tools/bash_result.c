@@ -48,7 +48,11 @@ note_cwd(struct bash *b, struct buf *notice)
             buf_truncate(&text, s.len - 1);
         const char *path = buf_cstr(&text);
         if (*path == '/' && strcmp(path, now) != 0) {
-            if (fs_is_within(path, root))
+            /* The shell writes a name without links and dots; what is there may be another program's. */
+            char *real = fs_resolve(path, NULL);
+            bool plain = real && strcmp(real, path) == 0 && fs_is_dir(real);
+            free(real);
+            if (plain && fs_is_within(path, root))
                 b->ret->new_cwd = xstrdup(path);
             else
                 buf_addf(notice, "Shell cwd was reset to %s", b->ctx->cwd);

@@ -8,17 +8,19 @@ void
 bash_script(const char *cwd_file, struct buf *out)
 {
     /* The trap is for a command that exits; the lines behind are for one that sets a trap of its own. eval keeps an unfinished
-     * command from swallowing them, and the command's line numbers right. */
+     * command from swallowing them, and the command's line numbers right. The file's name is in no variable: who sets one needs no
+     * approval, and would have the folder's name written over any file. */
     buf_adds(out, BASH_SCRIPT_MARK);
     text_shell_quote(out, str_from(cwd_file));
-    buf_adds(out, "\n__yare_note() { builtin pwd -P >| \"$__yare_cwd\"; } 2>/dev/null\n"
+    buf_adds(out, "; } 2>/dev/null\n"
+                  "readonly -f __yare_note\n"
                   "trap __yare_note EXIT\n"
                   "__yare_command=$1\n"
                   "shift\n"
                   "eval \"$__yare_command\"\n"
-                  "__yare_status=$?\n"
+                  "builtin set -- \"$?\"\n"
                   "__yare_note\n"
-                  "builtin exit \"$__yare_status\"\n");
+                  "builtin exit \"$1\"\n");
 }
 
 struct benign {

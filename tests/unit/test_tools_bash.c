@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include "base/fs.h"
 #include "base/proc.h"
 #include "base/supervise.h"
 #include "tools/bash_script.h"
@@ -91,6 +93,47 @@ test_cwd(void **state)
     assert_string_equal(bench_run(&b, "Bash", "{'command':'pwd; cd ..'}"), sub);
     assert_string_equal(b.r.new_cwd, b.root);
     free(sub);
+    bench_release(&b);
+}
+
+/* The notes of where a command ended are no way to write a file, nor out of the project. */
+static void
+test_cwd_is_not_taken_from_the_command(void **state)
+{
+    (void)state;
+    static const char *const forged[] = {"/sub/../..", "/link", "/missing", "/f", "/sub/."};
+    struct bench b;
+
+    bench_init(&b);
+    bench_put(&b, "sub/f", STR(""));
+    bench_put(&b, "f", STR("kept"));
+    char *link = bench_path(&b, "link"), *file = bench_path(&b, "f"),
+         *other = bench_path(&b, "new");
+    assert_int_equal(symlink("/etc", link), 0);
+    bench_run(&b, "Bash",
+              "{'command':'__yare_cwd=f; __yare_status=3; unset -f __yare_note; cd sub'}");
+    assert_false(b.r.is_error);
+    struct buf text;
+    buf_init(&text, 4096);
+    assert_true(fs_read(file, 100, &text, NULL));
+    assert_string_equal(buf_cstr(&text), "kept");
+    bench_run(&b, "Bash", "{'command':'__yare_cwd=new; for __yare_cwd in new; do :; done'}");
+    assert_false(fs_exists(other));
+    for (size_t i = 0; i < ARRAY_LEN(forged); i++) {
+        buf_clear(&text);
+        buf_addf(
+            &text,
+            "{\"command\":\"p=$(declare -f __yare_note | sed -n 's/.*>|//p' | tr -d \\\" ';\\\"); "
+            "printf '%%s' '%s%s' > \\\"$p\\\"; kill -9 $$\"}",
+            b.root, forged[i]);
+        bench_run_raw(&b, "Bash", buf_str(&text));
+        assert_null(b.r.new_cwd);
+        assert_has(buf_cstr(&b.r.text), "Shell cwd was reset to "); /* it was read */
+    }
+    buf_release(&text);
+    free(link);
+    free(file);
+    free(other);
     bench_release(&b);
 }
 
@@ -284,12 +327,19 @@ main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--supervise") == 0)
         supervise_main(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_basics),          cmocka_unit_test(test_flood),
-        cmocka_unit_test(test_benign),          cmocka_unit_test(test_cwd),
-        cmocka_unit_test(test_trap_of_its_own), cmocka_unit_test(test_stdin_is_empty),
-        cmocka_unit_test(test_timeout),         cmocka_unit_test(test_background_child),
-        cmocka_unit_test(test_long_output),     cmocka_unit_test(test_binary_output),
-        cmocka_unit_test(test_cancel),          cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_basics),
+        cmocka_unit_test(test_flood),
+        cmocka_unit_test(test_benign),
+        cmocka_unit_test(test_cwd),
+        cmocka_unit_test(test_cwd_is_not_taken_from_the_command),
+        cmocka_unit_test(test_trap_of_its_own),
+        cmocka_unit_test(test_stdin_is_empty),
+        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_background_child),
+        cmocka_unit_test(test_long_output),
+        cmocka_unit_test(test_binary_output),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
