@@ -8,7 +8,7 @@
  * a batch are judged side by side and the main stream is never held up); one that is done signals the engine's waker. Each
  * request is bound to a token: dropping it closes the connection. The providers must outlive the judge.
  *
- * Verdicts are kept by the whole text of the question but its history, so that what the person says, another folder, other rules or another call make
+ * Verdicts are kept by the whole text of the question but its history, and by what of the call it does not tell, so that what the person says, another folder, other rules or another call make
  * it a new question. After three blocks in a row, or twenty in all, the judge is off until judge_reset: a person answered.
  *
  *     if (judge_start(j, &q, &answer)) apply(&answer); else wait for the waker; while (judge_take(j, &answer)) apply(&answer);
