@@ -479,10 +479,10 @@ static void
 write_about(struct mp *m)
 {
     struct str rest = str_from(json_cstr(m->a, "about", "")), line;
-    lines_begin(m->out, false);
+    if (rest.len)
+        lines_begin(m->out, false);
     while (rest.len && str_split(&rest, '\n', &line))
         page_para(m->out, ST_TEXT, line, m->width);
-    lines_begin(m->out, false);
 }
 
 static void

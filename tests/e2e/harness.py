@@ -152,6 +152,10 @@ class Screen:
         return wait_until(lambda: not re.search(pattern, self.text()),
                           lambda: "/%s/ to leave the screen:\n%s" % (pattern, self.text()), limit)
 
+    def wait_idle(self):
+        """No turn runs: the spinner has left the status line."""
+        return self.wait_gone("[\u280b\u2819\u2839\u2838\u283c\u2834\u2826\u2827\u2807\u280f]")
+
     def resize(self, width, height):
         self.tmux("resize-window", "-x", str(width), "-y", str(height))
 

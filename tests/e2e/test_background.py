@@ -69,6 +69,7 @@ def sent_behind_and_looked_at(width, height, key):
         told = [t for t in results(server) if "Background command bash_1" in t]
         check(len(told) == 1 and "stopped by the person" in told[0], told)
         # a single Ctrl+C ends nothing
+        s.wait_idle()
         s.keys("C-c")
         s.wait_for(r"again quits")
         check(not s.dead(), "Ctrl+C ended it")
