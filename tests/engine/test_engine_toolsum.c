@@ -111,9 +111,7 @@ test_a_late_line_is_dropped(void **state)
     scripted_side_reply(r.script);
     scripted_gate(r.script, 2); /* never opened */
     scripted_end(r.script, STOP_END_TURN);
-    scripted_reply(r.script);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "read them");
     assert_string_equal(rig_result(&r)->u.result.exit, "completed");
@@ -132,9 +130,7 @@ expect_none(size_t n, const char *settings, const char *model, bool print_mode)
     r.cfg.cli_settings = settings;
     r.cfg.print_mode = print_mode;
     batch(&r, n);
-    scripted_reply(r.script);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "read them");
     assert_string_equal(rig_result(&r)->u.result.exit, "completed");
