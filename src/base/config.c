@@ -67,8 +67,10 @@ keep_last(struct config *c, enum scope scope, bool claude, const char *file, int
            (last->sources[i].scope != scope || strcmp(last->sources[i].file, file)))
         i++;
     if (!last || i == last->n) {
-        config_note(&c->problems, file, line, "%s; the file is ignored until it is mended",
+        config_note(&c->problems, file, line,
+                    "%s; the file is ignored until it is mended, and until then every call asks",
                     problem);
+        c->problems.list[c->problems.n - 1].broken = true;
         return;
     }
     struct buf text;
@@ -189,8 +191,10 @@ read_managed(struct config *c, const char *system_dir)
     drop_in = fs_join(claude, "managed-settings.d");
     add_place(c, drop_in);
     int n = scandir(drop_in, &names, is_json, backwards); /* the later name wins */
-    if (n < 0 && errno != ENOENT && errno != ENOTDIR)
+    if (n < 0 && errno != ENOENT && errno != ENOTDIR) {
         config_note(&c->problems, drop_in, 0, "cannot be listed: %s", strerror(errno));
+        c->problems.list[c->problems.n - 1].broken = true;
+    }
     for (int i = 0; i < n; i++) {
         read_in(c, SCOPE_MANAGED, true, drop_in, names[i]->d_name);
         free(names[i]);
@@ -266,6 +270,15 @@ config_reload(const struct config_paths *paths, const struct config *last)
         config_check_keys(c, i);
     c->last = NULL;
     return c;
+}
+
+const struct config_problem *
+config_broken(const struct config *c)
+{
+    for (size_t i = 0; i < c->problems.n; i++)
+        if (c->problems.list[i].broken)
+            return &c->problems.list[i];
+    return NULL;
 }
 
 static void

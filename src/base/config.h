@@ -25,6 +25,7 @@ struct config_problem {
     char *file;
     int line; /* 0: unknown */
     char *text;
+    bool broken; /* a whole file that counts for nothing, deny rules and all */
 };
 struct config_item {  /* one element of a list setting */
     struct str value; /* string elements only */
@@ -78,6 +79,9 @@ const struct config_source *config_bool_origin(const struct config *c, const cha
 /* The line on which the value at `path` stands in that source; 0: unknown. from may be NULL. */
 int config_line(const struct config *c, const struct config_source *from, const char *path);
 size_t config_problems(const struct config *c, const struct config_problem **ret);
+/* A file that could not be read or parsed, and of which no earlier state counts: who decides by rules must not take it for one that
+ * has none. NULL: there is no such file. */
+const struct config_problem *config_broken(const struct config *c);
 /* files that were read */
 size_t config_sources(const struct config *c, const struct config_source **ret);
 /* Has one of the files that were looked for changed, gone or appeared since it was loaded? */

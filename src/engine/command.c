@@ -160,6 +160,10 @@ run_permissions(struct engine *e, struct str arg)
     }
     for (size_t i = 0; i < rs->n_problems; i++)
         buf_addf(&b, "problem: %s\n", rs->problems[i].text);
+    const struct config_problem *list;
+    size_t n = config_problems(permit_config(c->permit), &list);
+    for (size_t i = 0; i < n; i++)
+        buf_addf(&b, "problem: %s:%d %s\n", list[i].file, list[i].line, list[i].text);
     core_notice(c, "%s", buf_cstr(&b));
     buf_release(&b);
 }

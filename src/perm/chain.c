@@ -121,11 +121,24 @@ chain_lift(struct chain *c, enum force most)
 
 /* ---- circumstances ---- */
 
+/* A file with deny rules that cannot be read is not one without: until it is mended a person looks at whatever could be meant,
+ * reading too, for that is what most deny rules speak of. */
+static void
+broken_settings(struct chain *c, const struct perm_rules *rs)
+{
+    if (rs && rs->broken && c->kind != TOOL_KIND_FREE && c->kind != TOOL_KIND_ASK)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, NULL, NULL,
+                  "%s cannot be read, and its rules may deny this: every call asks until it is "
+                  "mended",
+                  rs->broken);
+}
+
 void
 layer_trust(struct chain *c)
 {
     const struct perm_request *req = c->req;
     const struct perm_rules *rs = req->rules;
+    broken_settings(c, rs);
     bool repo_server = req->mcp_scope == SCOPE_PROJECT || req->mcp_scope == SCOPE_LOCAL;
     if (req->mcp_definition_changed)
         chain_add(c, "trust", VERDICT_ASK, FORCE_HARD, NULL, req->tool,

@@ -83,14 +83,15 @@ print_effects(FILE *out, const struct decision *d)
 }
 
 static void
-print_problems(FILE *out, const struct perm_rules *rs)
+print_problems(FILE *out, const char *title, const struct config_problem *list, size_t n)
 {
-    for (size_t i = 0; i < rs->n_problems; i++) {
-        const struct config_problem *p = &rs->problems[i];
-        fputs(i ? "  " : "\nproblems with rules:\n  ", out);
-        if (p->file)
-            fprintf(out, "%s:%d: ", p->file, p->line);
-        print_visible(out, p->text);
+    if (n)
+        fprintf(out, "\n%s:\n", title);
+    for (size_t i = 0; i < n; i++) {
+        fputs("  ", out);
+        if (list[i].file)
+            fprintf(out, "%s:%d: ", list[i].file, list[i].line);
+        print_visible(out, list[i].text);
         fputc('\n', out);
     }
 }
@@ -141,6 +142,21 @@ configured_dirs(const struct config *config, bool trusted, const char **dirs, si
     return n < max ? n : max;
 }
 
+static struct cJSON *
+bash_input(const char *command, struct err *err)
+{
+    struct buf b;
+    struct jw w;
+    buf_init(&b, BUF_MAX);
+    jw_init(&w, &b);
+    jw_object(&w);
+    jw_kcstr(&w, "command", command);
+    jw_end(&w);
+    struct cJSON *input = json_parse(buf_str(&b), err);
+    buf_release(&b);
+    return input;
+}
+
 int
 perm_explain_run(const char *command, const struct config *config, bool trusted, const char *cwd,
                  const char *root, FILE *out)
@@ -148,17 +164,10 @@ perm_explain_run(const char *command, const struct config *config, bool trusted,
     const char *dirs[64];
     struct perm_rules rules;
     struct decision d;
-    struct buf b;
-    struct jw w;
     struct err err;
+    const struct config_problem *problems;
+    struct cJSON *input = bash_input(command, &err);
 
-    buf_init(&b, BUF_MAX);
-    jw_init(&w, &b);
-    jw_object(&w);
-    jw_kcstr(&w, "command", command);
-    jw_end(&w);
-    struct cJSON *input = json_parse(buf_str(&b), &err);
-    buf_release(&b);
     if (!input) {
         fprintf(out, "deny: the command cannot be read: %s\n", err.text);
         return 1;
@@ -186,7 +195,9 @@ perm_explain_run(const char *command, const struct config *config, bool trusted,
     print_effects(out, &d);
     if (d.verdict == VERDICT_ASK)
         print_suggestions(out, &req);
-    print_problems(out, &rules);
+    size_t n_problems = config_problems(config, &problems);
+    print_problems(out, "problems with settings", problems, n_problems);
+    print_problems(out, "problems with rules", rules.problems, rules.n_problems);
     decision_release(&d);
     perm_rules_release(&rules);
     for (size_t i = 0; i < req.n_additional_dirs; i++)

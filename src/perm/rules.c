@@ -34,6 +34,7 @@ perm_rules_release(struct perm_rules *rs)
     }
     free(rs->rules);
     free(rs->problems);
+    free(rs->broken);
     perm_rules_init(rs);
 }
 
@@ -72,6 +73,9 @@ load_list(struct perm_rules *rs, const struct config *c, enum verdict list, cons
 void
 perm_rules_load(struct perm_rules *rs, const struct config *c)
 {
+    const struct config_problem *broken = config_broken(c);
+    free(rs->broken);
+    rs->broken = broken ? xasprintf("%s:%d", broken->file, broken->line) : NULL;
     load_list(rs, c, VERDICT_DENY, "permissions.deny");
     load_list(rs, c, VERDICT_ASK, "permissions.ask");
     load_list(rs, c, VERDICT_ALLOW, "permissions.allow");

@@ -30,6 +30,8 @@ struct perm_rules {
     size_t n, cap;
     struct config_problem *problems; /* mistyped, ignored, shadowed: file, line, text */
     size_t n_problems, cap_problems;
+    char *
+        broken; /* "FILE:LINE" of a settings file that cannot be read: what it denies is not known; NULL: none */
 };
 void perm_rules_init(struct perm_rules *rs);
 void perm_rules_release(struct perm_rules *rs);
@@ -56,7 +58,8 @@ bool perm_rules_hide_tool(const struct perm_rules *rs, const char *tool);
 /* Roots that anchors need. */
 struct perm_anchor {
     const char *root, *cwd, *home;
-    const char *start; /* the folder the session began in, where relative paths of rules start; NULL: cwd */
+    const char *
+        start; /* the folder the session began in, where relative paths of rules start; NULL: cwd */
     const char *config_home; /* of a .claude user file: ~/.claude */
     bool fold_case;
 };

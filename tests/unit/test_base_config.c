@@ -178,6 +178,7 @@ broken_files_are_named_with_their_line(void **state)
     assert_true(str_ends(str_from(p[0].file), "project/.yare/settings.json"));
     assert_true(str_ends(str_from(p[1].file), ".claude/settings.json"));
     assert_int_equal(p[1].line, 3);
+    assert_ptr_equal(config_broken(c), &p[0]);
     assert_string_equal(config_str(c, "model", false, ""), "bom");
     char *text = temp_file_read(f->dir, "home/.claude/settings.json");
     assert_non_null(strstr(text, "// no comments"));
@@ -196,6 +197,7 @@ wrong_types_and_unknown_keys_are_told(void **state)
                     "\"inventedKey\": {\"x\": 1}}");
     temp_file_write(f->dir, "home/.claude/settings.json", "{\"model\":\"below\"}");
     const struct config *c = load(f);
+    assert_null(config_broken(c)); /* what else these files say counts */
     assert_int_equal(config_problems(c, &p), 3);
     for (size_t i = 0; i < 3; i++) {
         if (strstr(p[i].text, "permissions.allow"))

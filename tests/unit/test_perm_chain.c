@@ -51,6 +51,27 @@ test_who_may_lift(void **state)
     }
 }
 
+/* Whatever the broken file denies: nobody but a person lets anything through, reading and bypass mode included. */
+static void
+test_a_broken_settings_file_asks_for_every_call(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"cat .env", "ls", "make", "git status"};
+    static const enum perm_mode modes[] = {PERM_DEFAULT, PERM_ACCEPT_EDITS, PERM_AUTO, PERM_BYPASS};
+    struct perm_rules rs;
+    perm_rules_init(&rs);
+    assert_true(perm_rules_add(&rs, VERDICT_ALLOW, "Bash(make)", SCOPE_USER, false, NULL, 0));
+    rs.broken = xstrdup("/proj/.yare/settings.json:3");
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        for (size_t k = 0; k < ARRAY_LEN(modes); k++) {
+            enum lift lift;
+            assert_int_equal(decide(commands[i], &rs, modes[k], &lift), VERDICT_ASK);
+            assert_int_equal(lift, LIFT_PERSON);
+        }
+    assert_int_equal(decide("make", &rs, PERM_DONT_ASK, NULL), VERDICT_DENY);
+    perm_rules_release(&rs);
+}
+
 static void
 test_findings_name_their_rule(void **state)
 {
@@ -762,6 +783,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_may_lift),
+        cmocka_unit_test(test_a_broken_settings_file_asks_for_every_call),
         cmocka_unit_test(test_findings_name_their_rule),
         cmocka_unit_test(test_paths_below_the_project_are_shown_from_there),
         cmocka_unit_test(test_classifier),
