@@ -72,7 +72,7 @@ void context_note_cleared(struct core *c, int64_t tool_uses, int64_t tokens);
 /* On resume: each record of the journal that is no message, in their order; then, when State has the messages, the edits are made
  * again. For a fork: the records that were taken go into its own journal. */
 void context_take_note(struct core *c, struct str type, struct str record);
-void context_note_edits(struct core *c);
+bool context_note_edits(struct core *c, struct err *err) MUST_CHECK;
 void context_redo_edits(struct core *c);
 
 /* Tokens the next request will hold: the server's count for what was sent, an estimate for what is new. */

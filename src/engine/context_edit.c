@@ -224,8 +224,8 @@ context_take_note(struct core *c, struct str type, struct str record)
 }
 
 /* A record's own members: those of its envelope are written anew. */
-static void
-note_again(struct core *c, struct str record)
+static bool
+note_again(struct core *c, struct str record, struct err *err)
 {
     static const char *const keys[] = {"tier", "before", "after", "edits", "fold"};
     struct buf members;
@@ -236,17 +236,19 @@ note_again(struct core *c, struct str record)
             buf_addf(&members, "%s\"%s\":", members.len ? "," : "", keys[i]);
         buf_add_str(&members, raw);
     }
-    core_note(c, "context-edit", NULL, buf_str(&members));
+    bool ok = core_note_kept(c, "context-edit", buf_str(&members), err);
     buf_release(&members);
+    return ok;
 }
 
-void
-context_note_edits(struct core *c)
+bool
+context_note_edits(struct core *c, struct err *err)
 {
     struct str records = buf_str(&context_kept(c)->records), line;
-    while (str_split(&records, '\n', &line))
-        if (line.len)
-            note_again(c, line);
+    bool ok = true;
+    while (ok && str_split(&records, '\n', &line))
+        ok = !line.len || note_again(c, line, err);
+    return ok;
 }
 
 static bool

@@ -185,6 +185,9 @@ void core_emit_user(struct core *c, const struct message *m, const char *text, b
 void core_emit_message(struct core *c, const struct message *m, const char *tool_results_json);
 /* A note in the journal; a failure is logged, it costs no turn. */
 void core_note(struct core *c, const char *type, const char *subtype, struct str members_json);
+/* The same for what must not be lost: it is not done when it cannot be written. True without a journal: there is nothing yet to lose. */
+bool core_note_kept(struct core *c, const char *type, struct str members_json,
+                    struct err *err) MUST_CHECK;
 /* Writes the passport to the store when it changed. */
 void core_save_passport(struct core *c, enum session_status status, const char *last_error);
 

@@ -100,8 +100,8 @@ is_same(const struct tier_pin *a, const struct tier_pin *b)
 
 /* ---- the journal ---- */
 
-static void
-note_pin(struct core *c, const struct tier_pin *p)
+static bool
+note_pin(struct core *c, const struct tier_pin *p, struct err *err)
 {
     struct buf b;
     struct jw w;
@@ -116,15 +116,18 @@ note_pin(struct core *c, const struct tier_pin *p)
     if (p->uuid[0])
         jw_kcstr(&w, "message", p->uuid);
     jw_end(&w);
-    core_note(c, "pin", NULL, buf_str(&b));
+    bool ok = core_note_kept(c, "pin", buf_str(&b), err);
     buf_release(&b);
+    return ok;
 }
 
-void
-pins_note_all(struct core *c)
+bool
+pins_note_all(struct core *c, struct err *err)
 {
-    for (size_t i = 0; i < c->pins.n; i++)
-        note_pin(c, &c->pins.list[i]);
+    bool ok = true;
+    for (size_t i = 0; ok && i < c->pins.n; i++)
+        ok = note_pin(c, &c->pins.list[i], err);
+    return ok;
 }
 
 void
@@ -167,11 +170,10 @@ pins_add(struct core *c, struct str what, struct err *err)
             release_pin(&pin);
             return err_set(err, ERR_INVALID, "that is pinned already, as number %zu", i + 1);
         }
-    if (!session_need_journal(c, err)) {
+    if (!session_need_journal(c, err) || !note_pin(c, &pin, err)) {
         release_pin(&pin);
         return false;
     }
-    note_pin(c, &pin);
     p->told[p->n] = pin.uuid[0] != '\0'; /* the model has read that message */
     p->list[p->n++] = pin;
     return true;
@@ -183,10 +185,11 @@ pins_remove(struct core *c, size_t number, struct err *err)
     if (number < 1 || number > c->pins.n)
         return err_set(err, ERR_INVALID, "there is no pin %zu; /pin lists them", number);
     char *members = xasprintf("\"op\":\"remove\",\"number\":%zu", number);
-    core_note(c, "pin", NULL, str_from(members));
+    bool ok = core_note_kept(c, "pin", str_from(members), err);
     free(members);
-    take_out(&c->pins, number - 1);
-    return true;
+    if (ok)
+        take_out(&c->pins, number - 1);
+    return ok;
 }
 
 void

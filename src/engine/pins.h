@@ -32,7 +32,7 @@ void pins_release(struct pins *p);
 bool pins_add(struct core *c, struct str what, struct err *err) MUST_CHECK;
 bool pins_remove(struct core *c, size_t number, struct err *err) MUST_CHECK; /* from 1 */
 void pins_read_note(struct pins *p, struct str record);                      /* on resume */
-void pins_note_all(struct core *c); /* into the journal of a fork */
+bool pins_note_all(struct core *c, struct err *err) MUST_CHECK; /* into the journal of a fork */
 void pins_say(const struct core *c, struct buf *out);
 /* For engine/attach.c: what is pinned and was not told yet. */
 bool pins_attach(struct core *c, struct buf *out);

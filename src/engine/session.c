@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -251,12 +252,8 @@ copy_to_fork(struct core *c, const char *from_id, struct err *err)
         ok = core_append(c, m, err);
     }
     conversation_free(from);
-    if (ok)
-        pins_note_all(c);
-    if (ok)
-        context_note_edits(c);
-    if (ok)
-        session_kept_fork(c, from_id);
+    ok = ok && pins_note_all(c, err) && context_note_edits(c, err) &&
+         session_kept_fork(c, from_id, err);
     if (ok && c->was.todos) {
         c->todos_due = xstrdup(c->was.todos);
         session_note_todos(c);
@@ -289,6 +286,8 @@ core_session_resume(struct core *c, const char *id, bool fork, struct err *err)
     bool ok = open_transcript(c, from.journal, fork, err) &&
               (!fork || copy_to_fork(c, found, err)) && close_cut_turn(c, err);
     session_paths_release(&from);
+    if (!ok && fork && c->journal)
+        (void)unlink(c->paths.journal); /* half a copy is none */
     prompt_build(&c->prompt, c);
     return ok;
 }

@@ -164,6 +164,13 @@ core_note(struct core *c, const char *type, const char *subtype, struct str memb
 }
 
 bool
+core_note_kept(struct core *c, const char *type, struct str members_json, struct err *err)
+{
+    return !c->journal ||
+           journal_append_note(c->journal, c->session_id, type, NULL, members_json, err);
+}
+
+bool
 core_rename(struct core *c, const char *title, struct err *err)
 {
     bool ok = session_need_journal(c, err) &&

@@ -144,8 +144,8 @@ session_kept_note(struct core *c, struct str type, struct str record)
         take_fork(c, record);
 }
 
-static void
-note_line(struct core *c, const struct line *l)
+static bool
+note_line(struct core *c, const struct line *l, struct err *err)
 {
     struct buf b;
     struct jw w;
@@ -155,22 +155,25 @@ note_line(struct core *c, const struct line *l)
     jw_kraw(&w, "calls", str_from(l->calls));
     jw_kcstr(&w, "text", l->text);
     jw_end(&w);
-    core_note(c, "tool-summary", NULL, buf_str(&b));
+    bool ok = core_note_kept(c, "tool-summary", buf_str(&b), err);
     buf_release(&b);
+    return ok;
 }
 
-void
-session_kept_fork(struct core *c, const char *from_id)
+bool
+session_kept_fork(struct core *c, const char *from_id, struct err *err)
 {
     struct kept *k = kept(c);
+    bool ok = true;
     add_fork(c, from_id);
-    for (size_t i = 0; i < k->n_forks; i++) {
+    for (size_t i = 0; ok && i < k->n_forks; i++) {
         char *members = xasprintf("\"from\":\"%s\"", k->forks[i].id);
-        core_note(c, "fork", NULL, str_from(members));
+        ok = core_note_kept(c, "fork", str_from(members), err);
         free(members);
     }
-    for (size_t i = 0; i < k->n_lines; i++)
-        note_line(c, &k->lines[i]);
+    for (size_t i = 0; ok && i < k->n_lines; i++)
+        ok = note_line(c, &k->lines[i], err);
+    return ok;
 }
 
 size_t

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 
 struct core;
 
@@ -22,7 +23,7 @@ void session_kept_line(struct core *c, const char *calls, const char *text);
 const char *session_kept_line_of(const struct core *c, struct str id, const char **ret_calls);
 
 /* This session is a fork of that one: into its journal, with what was kept. */
-void session_kept_fork(struct core *c, const char *from_id);
+bool session_kept_fork(struct core *c, const char *from_id, struct err *err) MUST_CHECK;
 /* Folders of kept results of the sessions this one comes from: implicit read-only roots. Fills up to n; returns how many. Borrowed
  * from the session. */
 size_t session_kept_dirs(const struct core *c, const char **ret, size_t n);

@@ -320,8 +320,7 @@ append_prompt(struct core *c, const char *text, struct err *err)
         buf_release(&told);
         return err_set(err, ERR_LIMIT, "the prompt is too large");
     }
-    message_ref(m);
-    bool ok = append_memory(c, err) && core_append(c, m, err) && core_sync(c, err);
+    bool ok = append_memory(c, err) && core_append(c, message_ref(m), err) && core_sync(c, err);
     if (ok)
         core_emit_user(c, m, text, false);
     if (ok)

@@ -1,0 +1,145 @@
+/* What cannot be written is not said to be done, whatever was asked for. The limit on a file's size fails as a full disk does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/fs.h"
+#include "fakes/rig.h"
+#include "store/session.h"
+
+static void
+limit(rlim_t bytes)
+{
+    struct rlimit l;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &l);
+    l.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+}
+
+static void
+says(struct rig *r, const char *text)
+{
+    scripted_reply(r->script);
+    scripted_text(r->script, text);
+    scripted_end(r->script, STOP_END_TURN);
+}
+
+static bool
+is_notice(const struct event *e, const void *arg)
+{
+    return e->kind == EV_NOTICE && strstr(e->u.notice.text, arg);
+}
+
+static void
+command(struct rig *r, const char *text, const char *told)
+{
+    rig_post(r, OP_COMMAND, text);
+    rig_until(r, is_notice, told);
+}
+
+static char *
+long_words(const char *start, size_t n)
+{
+    char *text = xcalloc(1, n + 1);
+    memset(text, 'w', n);
+    memcpy(text, start, strlen(start));
+    return text;
+}
+
+/* Not even the instruction files have room: nothing is sent, and the prompt is let go of. */
+static void
+test_instructions_without_room(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    rig_init(&r);
+    says(&r, "here");
+    char *memory = fs_join(r.root, "CLAUDE.md"), *text = long_words("rules ", 5000);
+    assert_true(fs_write_atomic(memory, str_from(text), 0644, &err));
+    rig_start(&r);
+    limit(2500);
+    rig_post(&r, OP_SUBMIT, "go");
+    assert_true(rig_result(&r)->u.result.is_error);
+    assert_int_equal(scripted_requests(r.script), 0);
+    limit(RLIM_INFINITY);
+    rig_post(&r, OP_SUBMIT, "room again");
+    assert_string_equal(rig_result(&r)->u.result.text, "here");
+    free(memory);
+    free(text);
+    rig_end(&r);
+}
+
+static void
+test_pins_without_room(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    says(&r, "one");
+    char *pin = long_words("/pin a fact ", 3000);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_result(&r);
+    command(&r, "/pin the port is 4711", "1  the port");
+    limit(2500);
+    command(&r, pin, "file system '/");
+    command(&r, "/pin", "1  the port is 4711");
+    limit(100);
+    command(&r, "/pin remove 1", "file system '/");
+    command(&r, "/pin", "1  the port is 4711");
+    limit(RLIM_INFINITY);
+    command(&r, "/pin remove 1", "nothing is pinned");
+    free(pin);
+    rig_end(&r);
+}
+
+/* A fork that lacks a pin or an edit of its parent is none. */
+static void
+test_a_fork_without_room(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    says(&r, "one");
+    says(&r, "two");
+    char *pin = long_words("/pin a fact ", 3000);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_result(&r);
+    command(&r, pin, "pinned, and kept");
+    limit(3500); /* the messages have room, the pin has not */
+    rig_post(&r, OP_COMMAND, "/fork");
+    const struct event *e = rig_kind(&r, EV_ERROR);
+    assert_non_null(strstr(e->u.error.err.text, "file system '/"));
+    limit(RLIM_INFINITY);
+    struct session_info *list;
+    struct err err = {0};
+    size_t n;
+    assert_true(session_list(r.cfg.data_dir, r.root, &list, &n, &err));
+    assert_int_equal(n, 1); /* half a copy is none */
+    session_list_free(list, n);
+    free(pin);
+    rig_end(&r);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instructions_without_room),
+        cmocka_unit_test(test_pins_without_room),
+        cmocka_unit_test(test_a_fork_without_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
