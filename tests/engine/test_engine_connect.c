@@ -85,22 +85,6 @@ says(const struct event *e, const void *arg)
            (e->kind == EV_ERROR && strstr(e->u.error.err.text, arg));
 }
 
-/* The answer's tree, yours. */
-static struct cJSON *
-ask_models(struct rig *r)
-{
-    struct op *op = op_new(OP_QUERY, "");
-    op->query = QUERY_MODELS;
-    op->seq = 7;
-    engine_post(r->e, op);
-    const struct event *e = rig_kind(r, EV_ANSWER);
-    assert_int_equal(e->seq, 7);
-    struct err err = {0};
-    struct cJSON *tree = json_parse(str_from(e->u.answer.json), &err);
-    assert_non_null(tree);
-    return tree;
-}
-
 static const struct cJSON *
 find_model(const struct cJSON *tree, const char *id)
 {
@@ -186,7 +170,7 @@ test_models_are_listed(void **state)
     r.cfg.context_window = 50000;
     rig_start(&r);
     assert_int_equal(rig_kind(&r, EV_SESSION)->u.session.context_window, 50000);
-    struct cJSON *tree = ask_models(&r);
+    struct cJSON *tree = rig_ask(&r, QUERY_MODELS, "");
     const struct cJSON *opus = find_model(tree, "claude-opus-5-5");
     assert_true(json_bool(find_model(tree, "claude-sonnet-5-5"), "current", false));
     assert_false(json_bool(opus, "current", true));
@@ -196,7 +180,8 @@ test_models_are_listed(void **state)
     json_free(tree);
     rig_post(&r, OP_COMMAND, "/connect there m2");
     rig_kind(&r, EV_SESSION);
-    tree = ask_models(&r); /* it has no server to ask: what is in use is there all the same */
+    tree = rig_ask(&r, QUERY_MODELS,
+                   ""); /* it has no server to ask: what is in use is there all the same */
     assert_true(json_bool(find_model(tree, "m2"), "current", false));
     assert_true(json_is_null(json_at(find_model(tree, "m2"), "price")));
     json_free(tree);

@@ -22,25 +22,12 @@
 
 #define ID "11111111-2222-4333-8444-555555555555"
 
-/* The answer to a query; yours. */
-static struct cJSON *
-ask(struct rig *r, enum query_kind kind, const char *text)
-{
-    struct op *op = op_new(OP_QUERY, text);
-    op->query = kind;
-    op->seq = 1;
-    engine_post(r->e, op);
-    struct cJSON *tree = json_parse(str_from(rig_kind(r, EV_ANSWER)->u.answer.json), NULL);
-    assert_non_null(tree);
-    return tree;
-}
-
 static struct cJSON *
 page(struct rig *r, int64_t before)
 {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)before);
-    return ask(r, QUERY_HISTORY, before < 0 ? "" : text);
+    return rig_ask(r, QUERY_HISTORY, before < 0 ? "" : text);
 }
 
 /* ---- a journal made by hand ---- */
@@ -260,7 +247,7 @@ test_live_events_say_where_they_belong(void **state)
     assert_int_equal(last, 6);
     assert_int_equal(json_int(tree, "total", 0), 6);
     json_free(tree);
-    tree = ask(&r, QUERY_SEARCH, "SECOND");
+    tree = rig_ask(&r, QUERY_SEARCH, "SECOND");
     assert_int_equal(json_int(tree, "hits.0.index", -1), 4);
     assert_string_equal(json_cstr(tree, "hits.0.role", ""), "user");
     assert_true(json_bool(tree, "complete", false));
@@ -296,20 +283,6 @@ test_a_long_session_resumes_by_its_last_page(void **state)
 
 /* ---- commands about sessions ---- */
 
-static size_t
-messages_of(struct rig *r, const char *id)
-{
-    struct session_paths p;
-    struct err err = {0};
-    session_paths_make(r->data, r->root, id, &p);
-    struct conversation *conv = conversation_open(p.journal, NULL, NULL, &err);
-    assert_non_null(conv);
-    size_t n = conversation_len(conv);
-    conversation_free(conv);
-    session_paths_release(&p);
-    return n;
-}
-
 static void
 test_a_name_is_kept_and_found(void **state)
 {
@@ -329,11 +302,11 @@ test_a_name_is_kept_and_found(void **state)
     assert_string_equal(e->u.session.id, id);
     assert_string_equal(e->u.session.title, "The Parser");
     assert_true(e->u.session.cleared);
-    struct cJSON *tree = ask(&r, QUERY_SESSIONS, "PARSER");
+    struct cJSON *tree = rig_ask(&r, QUERY_SESSIONS, "PARSER");
     assert_int_equal(json_len(json_at(tree, "sessions")), 1);
     assert_string_equal(json_cstr(tree, "sessions.0.title", ""), "The Parser");
     json_free(tree);
-    tree = ask(&r, QUERY_SESSIONS, "first");
+    tree = rig_ask(&r, QUERY_SESSIONS, "first");
     assert_string_equal(json_cstr(tree, "sessions.0.excerpt", ""), "first");
     json_free(tree);
     free(id);
@@ -359,8 +332,8 @@ test_a_fork_goes_on_in_a_copy(void **state)
     char *copy = xstrdup(e->u.session.id);
     rig_submit(&r, "second");
     assert_int_equal(scripted_request(r.script, 1)->n_messages, 3);
-    assert_int_equal(messages_of(&r, id), 2);
-    assert_int_equal(messages_of(&r, copy), 4);
+    assert_int_equal(rig_stored(&r, id), 2);
+    assert_int_equal(rig_stored(&r, copy), 4);
     free(id);
     free(copy);
     rig_end(&r);
@@ -381,7 +354,7 @@ test_going_over_fails_softly(void **state)
     assert_non_null(strstr(rig_kind(&r, EV_ERROR)->u.error.err.text, "nosuch"));
     rig_post(&r, OP_SUBMIT, "second");
     assert_string_equal(rig_result(&r)->u.result.text, "two");
-    assert_int_equal(messages_of(&r, id), 4);
+    assert_int_equal(rig_stored(&r, id), 4);
     free(id);
     rig_end(&r);
 }
@@ -419,117 +392,6 @@ test_an_export_of_the_live_session(void **state)
     rig_end(&r);
 }
 
-/* ---- a disk that fills up ---- */
-
-static void
-limit_files(rlim_t bytes)
-{
-    struct rlimit l;
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &l);
-    l.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
-}
-
-/* By the limit on a file's size, which fails as a full disk does: the turn ends with the file system's name, what has happened
- * is kept, and all of it is in the journal once there is room. */
-static void
-a_full_disk(bool with_tool)
-{
-    struct rig r;
-    rig_init(&r);
-    char *text = xcalloc(1, 5001);
-    memset(text, 'x', 5000);
-    scripted_reply(r.script);
-    scripted_gate(r.script, 0);
-    scripted_text(r.script, text);
-    if (with_tool)
-        scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
-    scripted_end(r.script, with_tool ? STOP_TOOL_USE : STOP_END_TURN);
-    rig_says(&r, "here again");
-    rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_kind(&r, EV_TURN);
-    limit_files(2500); /* room for the prompt and notes, not for the answer */
-    scripted_open_gate(r.script, 0);
-    const struct event *e = rig_kind(&r, EV_ERROR);
-    assert_non_null(strstr(e->u.error.err.text, "file system '/"));
-    assert_true(rig_result(&r)->u.result.is_error);
-    assert_int_equal(scripted_requests(r.script), 1);
-    rig_post(&r, OP_SUBMIT, "still full");
-    assert_true(rig_result(&r)->u.result.is_error);
-    assert_int_equal(scripted_requests(r.script), 1);
-    rig_post(&r, OP_COMMAND, "/cost"); /* small commands still run */
-    rig_kind(&r, EV_NOTICE);
-    limit_files(RLIM_INFINITY);
-    rig_post(&r, OP_SUBMIT, "room again");
-    assert_string_equal(rig_result(&r)->u.result.text, "here again");
-    const struct scripted_request *q = scripted_request(r.script, 1);
-    assert_non_null(strstr(q->messages[1], "xxxx"));
-    assert_int_equal(q->n_messages, 3);
-    assert_true(!with_tool || strstr(q->messages[2], "tool_result"));
-    assert_int_equal(messages_of(&r, engine_session_id(r.e)), with_tool ? 5 : 4);
-    struct cJSON *tree = page(&r, -1);
-    assert_int_equal(json_int(tree, "total", 0), with_tool ? 5 : 4);
-    json_free(tree);
-    free(text);
-    rig_end(&r);
-}
-
-static void
-test_a_full_disk_loses_no_answer(void **state)
-{
-    (void)state;
-    a_full_disk(false);
-}
-
-static void
-test_a_full_disk_loses_no_result(void **state)
-{
-    (void)state;
-    a_full_disk(true);
-}
-
-/* What runs when the disk turns out to be full ends as it ends; what has not begun does not begin. */
-static void
-test_a_full_disk_lets_running_calls_finish(void **state)
-{
-    (void)state;
-    struct rig r;
-    rig_init(&r);
-    char *text = xcalloc(1, 5001);
-    memset(text, 'x', 5000);
-    scripted_reply(r.script);
-    scripted_gate(r.script, 0);
-    scripted_text(r.script, text);
-    scripted_tool(r.script, "t1", "Edit", "{\"name\":\"a\",\"gate\":1}");
-    scripted_tool(r.script, "t2", "Edit", "{\"name\":\"b\"}");
-    scripted_end(r.script, STOP_TOOL_USE);
-    rig_says(&r, "here again");
-    rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_kind(&r, EV_TURN);
-    limit_files(2500);
-    scripted_open_gate(r.script, 0);
-    const struct event *e = rig_tool(&r, "t2", PHASE_END, TOOL_CANCELLED);
-    assert_non_null(strstr(e->u.tool.output, "the disk is full"));
-    e = rig_kind(&r, EV_NOTICE); /* the person learns of it while the call still runs */
-    assert_non_null(strstr(e->u.notice.text, "file system '/"));
-    assert_int_equal(rig_find_tool(&r, "t1", PHASE_END, -1), -1);
-    toys_open(1);
-    assert_false(rig_tool(&r, "t1", PHASE_END, TOOL_DONE)->u.tool.is_error);
-    assert_true(rig_result(&r)->u.result.is_error);
-    assert_int_equal(toys_runs(), 1);
-    limit_files(RLIM_INFINITY);
-    rig_post(&r, OP_SUBMIT, "room again");
-    assert_string_equal(rig_result(&r)->u.result.text, "here again");
-    const struct scripted_request *q = scripted_request(r.script, 1);
-    assert_int_equal(q->n_messages, 3);
-    assert_null(strstr(q->messages[2], "timed out"));
-    free(text);
-    rig_end(&r);
-}
-
 int
 main(void)
 {
@@ -543,9 +405,6 @@ main(void)
         cmocka_unit_test(test_a_fork_goes_on_in_a_copy),
         cmocka_unit_test(test_going_over_fails_softly),
         cmocka_unit_test(test_an_export_of_the_live_session),
-        cmocka_unit_test(test_a_full_disk_loses_no_answer),
-        cmocka_unit_test(test_a_full_disk_loses_no_result),
-        cmocka_unit_test(test_a_full_disk_lets_running_calls_finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,19 +12,6 @@
 #include "base/json.h"
 #include "fakes/rig.h"
 
-static struct cJSON *
-meters(struct rig *r)
-{
-    struct op *op = op_new(OP_QUERY, NULL);
-    op->query = QUERY_METERS;
-    op->seq = 42;
-    engine_post(r->e, op);
-    const struct event *e = rig_kind(r, EV_ANSWER);
-    struct cJSON *t = json_parse(str_from(e->u.answer.json), NULL);
-    assert_non_null(t);
-    return t;
-}
-
 static size_t
 with_purpose(const struct cJSON *m, const char *purpose)
 {
@@ -55,14 +42,14 @@ test_every_request_has_its_row(void **state)
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "build x");
     assert_string_equal(rig_result(&r)->u.result.exit, "completed");
-    struct cJSON *m = meters(&r);
+    struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
     assert_int_equal(with_purpose(m, "main"), scripted_requests(r.script));
     assert_int_equal(with_purpose(m, "classifier"), scripted_judge_requests(r.script));
     assert_int_equal(json_len(json_at(m, "requests")),
                      scripted_requests(r.script) + scripted_judge_requests(r.script));
     size_t before = scripted_requests(r.script) + scripted_judge_requests(r.script);
     json_free(m);
-    m = meters(&r); /* the engine has been round its loop, and asked nobody */
+    m = rig_ask(&r, QUERY_METERS, NULL); /* the engine has been round its loop, and asked nobody */
     assert_int_equal(scripted_requests(r.script) + scripted_judge_requests(r.script), before);
     json_free(m);
     rig_end(&r);
@@ -90,7 +77,7 @@ test_models_add_up(void **state)
         rig_post(&r, OP_SUBMIT, "go");
         (void)rig_result(&r);
     }
-    struct cJSON *m = meters(&r);
+    struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
     int64_t in = 0, out = 0;
     size_t n = 0;
     for (const struct cJSON *k = json_first(json_at(m, "models")); k; k = json_next(k), n++) {
@@ -117,7 +104,7 @@ test_no_usage_is_an_estimate_and_says_so(void **state)
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "count this");
     (void)rig_result(&r);
-    struct cJSON *m = meters(&r);
+    struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
     assert_true(json_bool(m, "estimated", false));
     assert_true(json_bool(m, "requests.0.estimated", false));
     assert_true(json_int(m, "requests.0.input", 0) > 0);
@@ -142,7 +129,7 @@ test_an_own_limit_wins(void **state)
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     (void)rig_result(&r);
-    struct cJSON *m = meters(&r);
+    struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
     assert_int_equal(json_int(m, "context.window", 0), 40000);
     assert_string_equal(json_cstr(m, "context.state", ""), "warn");
     json_free(m);

@@ -11,16 +11,7 @@
 static struct cJSON *
 ask(struct rig *r, enum query_kind query)
 {
-    static uint64_t seq = 500;
-    struct op *op = op_new(OP_QUERY, NULL);
-    op->query = query;
-    op->seq = ++seq;
-    engine_post(r->e, op);
-    const struct event *e = rig_kind(r, EV_ANSWER);
-    assert_int_equal(e->seq, seq);
-    struct err err = {0};
-    struct cJSON *tree = json_parse(str_from(e->u.answer.json), &err);
-    assert_non_null(tree);
+    struct cJSON *tree = rig_ask(r, query, NULL);
     assert_null(json_at(tree, "error"));
     return tree;
 }

@@ -74,10 +74,7 @@ goes_on(const struct fixture *f)
     assert_true(rig_kind(&r, EV_SESSION)->u.session.resumed);
     rig_kind(&r, EV_USAGE);
     assert_int_equal(rig_told(&r, f->notice ? f->notice : "\001"), f->notice ? 1 : 0);
-    struct op *op = op_new(OP_QUERY, NULL);
-    op->query = QUERY_HISTORY;
-    engine_post(r.e, op);
-    struct cJSON *tree = json_parse(str_from(rig_kind(&r, EV_ANSWER)->u.answer.json), NULL);
+    struct cJSON *tree = rig_ask(&r, QUERY_HISTORY, NULL);
     if (json_int(tree, "total", 0) != (int64_t)f->shown)
         fail_msg("%s: %lld messages", f->name, (long long)json_int(tree, "total", 0));
     json_free(tree);

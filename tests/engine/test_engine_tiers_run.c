@@ -323,10 +323,7 @@ test_the_meters_tell_of_tiers(void **state)
     rig_says(&r, "one");
     rig_start(&r);
     rig_submit(&r, "go on");
-    struct op *op = op_new(OP_QUERY, NULL);
-    op->query = QUERY_METERS;
-    engine_post(r.e, op);
-    struct cJSON *a = json_parse(str_from(rig_kind(&r, EV_ANSWER)->u.answer.json), NULL);
+    struct cJSON *a = rig_ask(&r, QUERY_METERS, NULL);
     const struct cJSON *tiers = json_at(a, "tiers");
     int64_t before = 0, last = 0;
     for (const struct cJSON *m = json_first(tiers); m; m = json_next(m)) {

@@ -14,8 +14,11 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "fakes/legal.h"
 #include "fakes/toys.h"
+#include "store/conversation.h"
+#include "store/session.h"
 
 #define PATIENCE_MS 30000
 
@@ -338,4 +341,35 @@ rig_last_message(struct rig *r, size_t request)
 {
     const struct scripted_request *q = scripted_request(r->script, request);
     return q->messages[q->n_messages - 1];
+}
+
+struct cJSON *
+rig_ask(struct rig *r, enum query_kind query, const char *text)
+{
+    static uint64_t seq = 500;
+    struct op *op = op_new(OP_QUERY, text);
+    op->query = query;
+    op->seq = ++seq;
+    engine_post(r->e, op);
+    const struct event *e = rig_kind(r, EV_ANSWER);
+    assert_int_equal(e->seq, seq);
+    struct err err = {0};
+    struct cJSON *tree = json_parse(str_from(e->u.answer.json), &err);
+    if (!tree)
+        fail_msg("%s: %s", err.text, e->u.answer.json);
+    return tree;
+}
+
+size_t
+rig_stored(const struct rig *r, const char *id)
+{
+    struct session_paths p;
+    struct err err = {0};
+    session_paths_make(r->data, r->root, id, &p);
+    struct conversation *conv = conversation_open(p.journal, NULL, NULL, &err);
+    assert_non_null(conv);
+    size_t n = conversation_len(conv);
+    conversation_free(conv);
+    session_paths_release(&p);
+    return n;
 }

@@ -57,3 +57,7 @@ size_t rig_count(const struct rig *r, enum event_kind kind);
 size_t rig_told(const struct rig *r, const char *words); /* notices that hold them, so far */
 const struct scripted_request *rig_last_request(struct rig *r);
 const char *rig_last_message(struct rig *r, size_t request); /* of that request */
+/* The answer to a query, its tree; yours. */
+struct cJSON *rig_ask(struct rig *r, enum query_kind query, const char *text);
+/* How many messages the journal of session `id` has. */
+size_t rig_stored(const struct rig *r, const char *id);

@@ -19,7 +19,8 @@ yare_test(engine_judge_prompt LINK yare_engine)
 yare_test(engine_denials LINK yare_engine)
 
 set(engine_fakes fakes/legal.c fakes/rig.c fakes/scripted.c fakes/toys.c)
-foreach(t afk always attach cache count meter compact connect pages loop executor sandbox tasks toolsum permit session history files settings resume kept storm recover budget mutated nothing_lost)
+foreach(t afk afk_limits always attach budget cache commands compact compact_fails connect count disk executor files history kept loop meter mutated nothing_lost
+    pages permit recover resume sandbox session settings storm tasks toolsum)
   yare_test(engine_${t} DIR engine LINK yare_engine SOURCES ${engine_fakes})
 endforeach()
 yare_test(engine_tiers_run DIR engine LINK yare_engine SOURCES ${engine_fakes} fakes/talks.c)

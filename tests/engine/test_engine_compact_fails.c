@@ -1,0 +1,317 @@
+/* Compactions that fail, and what is done when the server finds a conversation too long. */
+#include "engine/compact_rig.h"
+
+/* ---- when it fails ---- */
+
+static void
+test_a_failed_summary_leaves_the_history_unchanged(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    struct err down = http(401, "authentication_error", "the key is not valid");
+    says(&r, "one", 500);
+    says(&r, "two", 600);
+    scripted_side_fail(r.script, &down);
+    scripted_side_says(r.script, "   ");
+    scripted_side_reply(r.script);
+    scripted_text(r.script, "I cannot do that");
+    scripted_end(r.script, STOP_REFUSAL);
+    scripted_side_says(r.script, "Sure!");
+    rig_start(&r);
+    rig_submit(&r, "a");
+    expect_unchanged(&r, "the key is not valid");
+    expect_unchanged(&r, "empty");
+    expect_unchanged(&r, "refused");
+    expect_unchanged(&r, "no summary");
+    rig_submit(&r, "b"); /* rig_end checks that it extends the first */
+    assert_int_equal(rig_last_request(&r)->n_messages, 3);
+    rig_end(&r);
+}
+
+static void
+test_the_turn_goes_on_when_the_summary_fails(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    struct err down = http(401, "authentication_error", "the key is not valid");
+    says(&r, "one", 90000);
+    for (int i = 0; i < 4; i++) {
+        says(&r, "went on", 90000);
+        scripted_side_fail(r.script, &down);
+    }
+    rig_start(&r);
+    rig_submit(&r, "a");
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(rig_submit(&r, "b")->u.result.exit, "completed");
+    rig_post(&r, OP_COMMAND, "/context");
+    rig_until(&r, is_notice, "it failed three times in a row");
+    assert_string_equal(rig_submit(&r, "c")->u.result.exit, "completed");
+    assert_int_equal(scripted_side_requests(r.script), 3);
+    rig_end(&r);
+}
+
+static void
+test_a_curable_failure_is_tried_again(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    struct err down = http(529, "overloaded_error", "overloaded");
+    says(&r, "one", 500);
+    scripted_side_fail(r.script, &down);
+    scripted_side_fail(r.script, &down);
+    scripted_side_says(r.script, SUMMARY);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    assert_false(compact(&r, NULL)->u.compact.failed);
+    assert_int_equal(scripted_side_requests(r.script), 3);
+    rig_end(&r);
+}
+
+static void
+test_the_breaker_opens_when_little_is_freed(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 20000);
+    rig_put_settings(&r, "{\"compact\":{\"at\":90}}");
+    char *rules = xmalloc(56001);
+    for (size_t i = 0; i < 56000; i++)
+        rules[i] = i % 50 == 49 ? '\n' : 'r';
+    rules[56000] = '\0';
+    rig_put(&r, "CLAUDE.md", rules);
+    says(&r, "one", 16500);
+    for (int i = 0; i < 4; i++) {
+        says(&r, "went on", 16900);
+        scripted_side_says(r.script, SUMMARY);
+    }
+    rig_start(&r);
+    rig_submit(&r, "a");
+    for (int i = 0; i < 4; i++)
+        rig_submit(&r, "b");
+    free(rules);
+    assert_true(scripted_side_requests(r.script) <= 2);
+    rig_end(&r);
+}
+
+static void
+test_a_full_conversation_compacts_without_a_model(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 20000);
+    struct err long_one = http(400, "prompt_too_long", "prompt is too long: 30000 > 20000");
+    struct err down = http(500, "api_error", "down");
+    calls(&r, "t1", "{\"name\":\"columns_of_the_parser\",\"file_path\":\"/x/parse.c\"}", 5000);
+    says(&r, "the function next_token() in src/parse.c loses the column after a newline.", 20500);
+    says(&r, "went on", 500);
+    for (int i = 0; i < 8; i++)
+        scripted_side_fail(r.script, i < 4 ? &long_one : &down);
+    rig_start(&r);
+    rig_submit(&r, "count the columns");
+    const struct event *e = compact(&r, NULL);
+    assert_false(e->u.compact.failed);
+    assert_has(e->u.compact.text, "by extracts");
+    rig_submit(&r, "go on");
+    const char *m = rig_last_request(&r)->messages[0];
+    assert_has(m, "## State");
+    assert_has(m, "next_token() in src/parse.c");
+    assert_has(m, "Read /x/parse.c");
+    assert_has(m, "count the columns");
+    rig_end(&r);
+}
+
+static void
+test_a_long_question_is_asked_in_parts(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 10000);
+    char *talk = xmalloc(7001);
+    for (size_t i = 0; i < 7000; i++)
+        talk[i] = i % 40 == 39 ? ' ' : 'w';
+    talk[7000] = '\0';
+    for (int i = 0; i < 8; i++)
+        says(&r, talk, 1000);
+    for (int i = 0; i < 8; i++)
+        scripted_side_says(r.script, SUMMARY);
+    rig_start(&r);
+    rig_put_settings(&r, "{\"autoCompactEnabled\":false}");
+    for (int i = 0; i < 8; i++)
+        rig_submit(&r, talk);
+    const struct event *e = compact(&r, NULL);
+    free(talk);
+    assert_false(e->u.compact.failed);
+    assert_false(strstr(e->u.compact.text, "extracts"));
+    size_t n = scripted_side_requests(r.script);
+    assert_true(n > 1);
+    assert_has(scripted_side_request(r.script, 0)->messages[0], "part 1 of");
+    assert_has(scripted_side_request(r.script, n - 1)->messages[0],
+               "Make the parser count columns");
+    for (size_t i = 0; i < n; i++)
+        assert_true(strlen(scripted_side_request(r.script, i)->messages[0]) < 40000);
+    rig_end(&r);
+}
+
+static void
+test_cancelled_in_the_middle_nothing_changes(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    says(&r, "one", 500);
+    says(&r, "two", 600);
+    scripted_side_reply(r.script);
+    scripted_open_text(r.script, "## Task\nhalf a summary");
+    scripted_gate(r.script, 3);
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    rig_post(&r, OP_COMPACT, NULL);
+    rig_kind(&r, EV_COMPACT); /* it began */
+    engine_cancel(r.e, CANCEL_USER);
+    const struct event *e = rig_until(&r, is_end, NULL);
+    assert_true(e->u.compact.failed);
+    assert_has(e->u.compact.text, "interrupted");
+    rig_submit(&r, "b");
+    assert_int_equal(rig_last_request(&r)->n_messages, 3);
+    rig_end(&r);
+}
+
+/* ---- too long for the server ---- */
+
+static void
+test_too_long_compacts_once_and_goes_on(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    struct err long_one = http(400, "prompt_too_long", "prompt is too long");
+    says(&r, "one", 5000);
+    scripted_fail_start(r.script, &long_one);
+    says(&r, "it fits", 300);
+    scripted_side_says(r.script, SUMMARY);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    const struct event *e = rig_submit(&r, "b");
+    assert_string_equal(e->u.result.exit, "completed");
+    assert_true(rig_saw_transition(&r, "reactive_compact_retry"));
+    assert_has(rig_last_request(&r)->messages[0], "<person-message>\\nb\\n</person-message>");
+    rig_end(&r);
+}
+
+static void
+test_still_too_long_ends_with_sizes(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    struct err long_one = http(413, "request_too_large", "too large");
+    says(&r, "one", 80000);
+    for (int i = 0; i < 3; i++)
+        scripted_fail_start(r.script, &long_one);
+    scripted_side_says(r.script, SUMMARY);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    const struct event *e = rig_submit(&r, "b");
+    assert_string_equal(e->u.result.exit, "prompt_too_long");
+    assert_int_equal(scripted_side_requests(r.script), 1);
+    assert_has(e->u.result.errors, "messages");
+    rig_end(&r);
+}
+
+/* What a server counts and allows may be anything; numbers that cannot be tokens of this conversation change nothing. */
+static void
+test_odd_numbers_in_a_refusal_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {
+        "prompt is too long: 5 tokens > 4 maximum",
+        "prompt is too long: 900000000000 tokens > 0 maximum",
+        "prompt is too long: 1 tokens > 99999999999999999999 maximum",
+        "prompt is too long: -4 tokens > -9 maximum",
+        "prompt is too long: 210000 tokens > 1001 maximum",
+        "prompt is too long: 99999999999999999999999 tokens > nan maximum",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        struct rig r;
+        begin(&r, 100000);
+        struct err long_one = http(400, "prompt_too_long", odd[i]);
+        scripted_fail_start(r.script, &long_one);
+        says(&r, "it goes on", 2000);
+        says(&r, "and on", 86000);
+        says(&r, "to the limit", 300);
+        scripted_side_says(r.script, SUMMARY);
+        rig_start(&r);
+        assert_true(rig_submit(&r, "a")->u.result.is_error);
+        assert_string_equal(rig_submit(&r, "b")->u.result.exit, "completed");
+        assert_string_equal(rig_submit(&r, "c")->u.result.exit, "completed");
+        assert_string_equal(rig_submit(&r, "d")->u.result.exit, "completed");
+        for (size_t k = 0; k < r.n; k++)
+            assert_true(r.ev[k]->kind != EV_CONTEXT || r.ev[k]->u.context.window == 100000);
+        assert_int_equal(scripted_side_requests(r.script), 1); /* it still comes at the limit */
+        rig_end(&r);
+    }
+}
+
+static void
+test_a_refusal_that_is_not_for_length_compacts_nothing(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    struct err gateway = http(413, "", "413 Request Entity Too Large (nginx)");
+    struct err bad = http(400, "invalid_request_error", "tools.0.name: unknown");
+    says(&r, "one", 900);
+    scripted_fail_start(r.script, &gateway);
+    scripted_fail_start(r.script, &bad);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    assert_true(rig_submit(&r, "b")->u.result.is_error);
+    assert_true(rig_submit(&r, "c")->u.result.is_error);
+    assert_int_equal(compactions(&r), 0);
+    assert_int_equal(scripted_side_requests(r.script), 0);
+    rig_end(&r);
+}
+
+static void
+test_a_full_window_in_an_answer_takes_the_same_way(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    says(&r, "one", 80000);
+    scripted_reply(r.script);
+    scripted_text(r.script, "half of an ans");
+    scripted_end(r.script, STOP_CONTEXT_EXCEEDED);
+    says(&r, "the rest", 300);
+    scripted_side_says(r.script, SUMMARY);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    const struct event *e = rig_submit(&r, "b");
+    assert_string_equal(e->u.result.exit, "completed");
+    assert_has(scripted_side_request(r.script, 0)->messages[0], "half of an ans");
+    rig_end(&r);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_failed_summary_leaves_the_history_unchanged),
+        cmocka_unit_test(test_the_turn_goes_on_when_the_summary_fails),
+        cmocka_unit_test(test_a_curable_failure_is_tried_again),
+        cmocka_unit_test(test_the_breaker_opens_when_little_is_freed),
+        cmocka_unit_test(test_a_full_conversation_compacts_without_a_model),
+        cmocka_unit_test(test_a_long_question_is_asked_in_parts),
+        cmocka_unit_test(test_cancelled_in_the_middle_nothing_changes),
+        cmocka_unit_test(test_too_long_compacts_once_and_goes_on),
+        cmocka_unit_test(test_still_too_long_ends_with_sizes),
+        cmocka_unit_test(test_odd_numbers_in_a_refusal_change_nothing),
+        cmocka_unit_test(test_a_refusal_that_is_not_for_length_compacts_nothing),
+        cmocka_unit_test(test_a_full_window_in_an_answer_takes_the_same_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
