@@ -305,6 +305,29 @@ path_line(const struct sandbox_plan *p, const struct sandbox_command *c, struct 
     return found;
 }
 
+/* The folders on the way to what is protected are mounts of their own. */
+static bool
+fixed_line(const struct sandbox_plan *p, const struct sandbox_command *c, struct str line,
+           struct buf *out)
+{
+    bool across = has(line, "cross-device link") || has(line, "EXDEV");
+    bool busy = trouble_of(line) == TROUBLE_BUSY, found = false;
+    struct str rest = line, word;
+    if (p->kind != SANDBOX_BWRAP || !p->fixed.n || (!across && !busy))
+        return false;
+    while (busy && !found && next_word(&rest, &word)) {
+        char *text = str_dup(word), *path = fs_normalize(c->cwd, text);
+        found = word.len && paths_has(&p->fixed, path);
+        free(path);
+        free(text);
+    }
+    if (across || found)
+        buf_adds(out, "Folders on the way to protected files keep their place in the sandbox: they "
+                      "cannot be renamed or removed, and a file is copied and removed, not moved, "
+                      "from one to another.");
+    return across || found;
+}
+
 static bool
 power_line(struct str line, struct buf *out)
 {
@@ -350,7 +373,7 @@ from_output(const struct sandbox_plan *p, const struct sandbox_command *c, struc
     rest = output;
     while (str_split(&rest, '\n', &line) && lines++ < LINES_MAX)
         if (network_line(p, line, out) || loopback_line(p, line, out) || power_line(line, out) ||
-            path_line(p, c, line, out))
+            fixed_line(p, c, line, out) || path_line(p, c, line, out))
             return true;
     return false;
 }

@@ -189,6 +189,8 @@ def case_folders_above_are_not_renamed(b):
     options = [*b.settings(filesystem={"denyWrite": ["a/b/kept"]}), "--deny", "Edit(./c/d/ruled)"]
     r = b.sh("echo x > a/b/other && mv a/b/other a/ && mv a/other . && cat other && cd libs/mod && git commit -q --allow-empty -m two && git status", options)
     want(r.code == 0 and r.out.startswith("x\n"), "ordinary work beside them", r)
+    refused(b.sh("mv dev moved", options), "keep their place")
+    refused(b.py("import os; open('a/b/o', 'w').close(); os.rename('a/b/o', 'dev/o')", options), "copied and removed")
     for path in ("dev/git/hooks/pre-commit", "a/b/kept", "c/d/ruled", ".git/modules/libs/mod/config"):
         before, parts = b.read(f"project/{path}"), path.split("/")
         for n in range(1, len(parts)):
