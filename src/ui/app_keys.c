@@ -98,47 +98,56 @@ approval_take(struct app *a, struct op *op)
         op_free(op);
 }
 
-/* Nobody looks for a key to be an answer who is beginning a sentence: where the pane took the focus by itself, `y` and `a` wait for
- * what follows. */
-static bool
-hold_answer(struct app *a, int key, int64_t now)
+static void
+prompt_takes(struct app *a, int key, int64_t now)
 {
-    enum key_action act = keys_action_in(KEYS_APPROVAL, key, 0);
-    if (!a->focus_taken || !is_text(key) || (act != ACT_ONCE && act != ACT_ALWAYS) ||
-        approval_typing(&a->approval) || a->approval.confirm_always)
+    app_focus(a, PANE_PROMPT);
+    app_prompt_key(a, key, now);
+}
+
+/* Nobody looks for a key to be an answer who is beginning a sentence: where the pane took the focus by itself, the first letter
+ * waits for what follows. */
+static bool
+hold_key(struct app *a, int key, int64_t now)
+{
+    if (!a->focus_taken || !is_text(key) || approval_typing(&a->approval) ||
+        a->approval.confirm_always)
         return false;
-    a->held_answer = key;
+    a->held_key = key;
     a->held_ms = now;
     return true;
 }
 
+/* Nothing followed: it is a key of the pane, unless it means nothing there or came before the request could be seen. */
 void
-app_answer_held(struct app *a, int64_t now)
+app_held_key_acts(struct app *a, int64_t now)
 {
     bool used;
-    int key = a->held_answer;
-    a->held_answer = 0;
+    int key = a->held_key;
+    bool meant = a->focus == PANE_APPROVAL && keys_action_in(KEYS_APPROVAL, key, 0) != ACT_NONE &&
+                 !approval_guarded(&a->approval, a->held_ms);
+    a->held_key = 0;
     a->focus_taken = false; /* the person is there now */
     a->dirty = true;
-    approval_take(a, approval_key(&a->approval, &a->view, key, STR(""), now, &used));
+    if (meant)
+        approval_take(a, approval_key(&a->approval, &a->view, key, STR(""), now, &used));
+    else
+        prompt_takes(a, key, now);
 }
 
-/* What came behind the key that is held. True: it is used up. */
-static bool
+/* What came behind the key that is held makes it a word of the prompt, or a key of the pane. */
+static void
 settle_held(struct app *a, int key, int64_t now)
 {
-    int held = a->held_answer;
-    if ((is_text(key) && key != held) || key == YK_PASTE) {
-        a->held_answer = 0;
-        app_focus(a, PANE_PROMPT);
-        app_prompt_key(a, held, now);
+    int held = a->held_key;
+    if (is_text(key) || key == YK_PASTE || key == YK_BACKSPACE) {
+        a->held_key = 0;
+        prompt_takes(a, held, now);
     } else if (key == YK_ESC) {
-        a->held_answer = 0;
+        a->held_key = 0;
     } else {
-        app_answer_held(a, now);
-        return key == held;
+        app_held_key_acts(a, now);
     }
-    return false;
 }
 
 /* The focus' own keys; what is left over goes to the actions that hold anywhere, letters to the prompt. */
@@ -146,10 +155,13 @@ static void
 pane_key(struct app *a, int key, struct str paste, int64_t now)
 {
     bool used = false;
-    if (a->focus == PANE_APPROVAL && hold_answer(a, key, now))
+    if (a->focus == PANE_APPROVAL && hold_key(a, key, now))
         return;
+    if (a->focus_taken && key == YK_PASTE && !approval_typing(&a->approval))
+        app_focus(a, PANE_PROMPT);
     if (a->focus == PANE_APPROVAL) {
         approval_take(a, approval_key(&a->approval, &a->view, key, paste, now, &used));
+        a->focus_taken &= !used;
     } else if (key == YK_PASTE) {
         app_focus(a, PANE_PROMPT);
         if (!a->o->replay)
@@ -171,8 +183,7 @@ pane_key(struct app *a, int key, struct str paste, int64_t now)
         app_focus(a, PANE_PROMPT);
     } else if (!app_action(a, keys_action_in(context_of(a), key, 0), now) && is_text(key) &&
                a->focus != PANE_APPROVAL) {
-        app_focus(a, PANE_PROMPT);
-        app_prompt_key(a, key, now);
+        prompt_takes(a, key, now);
     }
 }
 
@@ -268,8 +279,8 @@ dispatch(struct app *a, int key, struct str paste, int64_t now)
     if (wheel_or_focus(a, key))
         return;
     a->last_key_ms = now;
-    if (a->held_answer && settle_held(a, key, now))
-        return;
+    if (a->held_key)
+        settle_held(a, key, now);
     if (anywhere_key(a, key, now) || app_box_key(a, key, paste))
         return;
     if (a->log.id) {

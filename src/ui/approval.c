@@ -365,8 +365,8 @@ key_main(struct approval *a, const struct view *v, const struct ask *ask, int ke
 }
 
 /* What is typed before the eye can have seen the request is meant for something else. */
-static bool
-is_guarded(const struct approval *a, int64_t now_ms)
+bool
+approval_guarded(const struct approval *a, int64_t now_ms)
 {
     return !a->focused || a->drawn != a->serial || now_ms - a->shown_since_ms < GUARD_MS;
 }
@@ -408,7 +408,7 @@ approval_action(struct approval *a, const struct view *v, enum key_action act, i
 {
     const struct ask *ask = approval_ask(a, v);
     *ret_op = NULL;
-    bool guarded = is_guarded(a, now_ms) && !is_looking(a, act);
+    bool guarded = approval_guarded(a, now_ms) && !is_looking(a, act);
     if (!ask || guarded || approval_typing(a) || a->confirm_always)
         return false;
     a->note = NULL;
@@ -431,7 +431,7 @@ take_key(struct approval *a, const struct view *v, int key, struct str typed, in
     if (!ask || ((key & (KM_CTRL | KM_ALT)) && !field && !is_own_key(key)))
         return NULL;
     bool looking = is_looking(a, keys_action_in(KEYS_APPROVAL, key, 0));
-    if (key != YK_ESC && is_guarded(a, now_ms) && !looking) {
+    if (key != YK_ESC && approval_guarded(a, now_ms) && !looking) {
         *ret_used = key < KEY_NAMED || key == YK_ENTER || key == YK_PASTE;
         keep_guard(a, key, now_ms);
         return NULL;

@@ -212,6 +212,8 @@ struct op *approval_key(struct approval *a, const struct view *v, int key, struc
                         bool *ret_used);
 /* The same for an action that a chord gave; false: it is none of the pane's, or not now. */
 bool approval_action(struct approval *a, const struct view *v, enum key_action act, int64_t now_ms, struct op **ret_op);
+/* A key of that time was not meant for the request that is shown. */
+bool approval_guarded(const struct approval *a, int64_t now_ms);
 bool approval_typing(const struct approval *a); /* a reason or a command is being written */
 void approval_wheel(struct approval *a, int key); /* scrolls what is shown of the request */
 

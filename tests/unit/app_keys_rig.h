@@ -132,9 +132,9 @@ load(const char *json)
         fail_msg("%s", err.text);
 }
 
-/* A request that has the focus, its guard over. */
+/* A request that took the focus by itself, its guard over. */
 static inline void
-ask(const char *diff)
+ask_unasked(const char *diff)
 {
     applyf(&a.view,
            "{\"event\":\"perm_ask\",\"id\":7,\"tool_use_id\":\"t7\",\"tool\":\"Bash\",\"command\":\"make\","
@@ -144,6 +144,14 @@ ask(const char *diff)
     later(2000);
     later(2000);
     assert_int_equal(a.focus, PANE_APPROVAL);
+}
+
+/* The same with a person who chose the pane. */
+static inline void
+ask(const char *diff)
+{
+    ask_unasked(diff);
+    press("alt+3");
 }
 
 static inline enum op_kind

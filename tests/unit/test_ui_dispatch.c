@@ -209,60 +209,137 @@ the_permission_keys_can_be_changed(void **state)
     assert_true(a.approval.typing_reason);
     press("esc");
     press("o");
-    later(ANSWER_HOLD_MS);
+    later(KEY_HOLD_MS);
     assert_int_equal(told(), OP_PERM_ANSWER);
     assert_int_equal(engine.told->perm.answer, PERM_ANSWER_ONCE);
 }
 
-/* Where the pane took the focus by itself, who begins a sentence has not answered. */
+/* Where the pane took the focus by itself, who begins a sentence has not answered, edited or scrolled anything. */
 static void
-a_word_is_no_answer(void **state)
+a_sentence_is_no_answer(void **state)
+{
+    static const char *const typed[] = {"yes", "add one", "hello there", "edit it", "no wait", "jump up", "xylophone",
+                                        "can you stop", "why that", "oops", "yy", "a b", "/cost", "kk now", "{x}"};
+    (void)state;
+    ask_unasked(NULL);
+    for (size_t i = 0; i < ARRAY_LEN(typed); i++) {
+        assert_int_equal(a.focus, PANE_APPROVAL);
+        for (const char *p = typed[i]; *p; p++)
+            app_key(&a, *p, STR(""), clock_mono_ms());
+        draw();
+        assert_string_equal(buf_cstr(&a.input.text), typed[i]);
+        assert_int_equal(a.focus, PANE_PROMPT);
+        assert_false(approval_typing(&a.approval));
+        assert_false(a.approval.confirm_always);
+        assert_false(approval_full(&a.approval));
+        assert_null(engine.told);
+        press("esc"); /* what completes */
+        input_clear(&a.input);
+        later(2000);
+        later(2000);
+    }
+}
+
+static void
+a_sentence_is_whole_at_any_size(void **state)
+{
+    static const int sizes[][2] = {{40, 12}, {60, 16}, {100, 30}, {120, 36}};
+    (void)state;
+    ask_unasked(NULL);
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        canvas_resize(&a.canvas, sizes[i][0], sizes[i][1]);
+        later(2000);
+        later(2000);
+        assert_int_equal(a.focus, PANE_APPROVAL);
+        press("n");
+        later(50);
+        press("o");
+        later(KEY_HOLD_MS);
+        assert_string_equal(buf_cstr(&a.input.text), "no");
+        assert_null(engine.told);
+        input_clear(&a.input);
+    }
+}
+
+/* Also within the time in which no key can be meant for the request. */
+static void
+what_the_guard_meets_is_not_lost(void **state)
 {
     (void)state;
-    ask(NULL);
-    press("y");
-    assert_null(engine.told);
-    press("e");
-    press("s");
-    assert_int_equal(a.focus, PANE_PROMPT);
-    assert_true(str_is(buf_str(&a.input.text), "yes"));
+    ask_unasked(NULL);
+    a.approval.shown_since_ms = clock_mono_ms();
+    press("h");
+    press("i");
+    assert_string_equal(buf_cstr(&a.input.text), "hi");
     input_clear(&a.input);
     later(2000);
-    later(2000);
-    assert_int_equal(a.focus, PANE_APPROVAL);
-    press("a");
-    press("d");
-    assert_true(str_is(buf_str(&a.input.text), "ad"));
-    assert_false(a.approval.confirm_always);
-    assert_null(engine.told);
-    /* who went there means it */
-    press("alt+3");
+    a.approval.shown_since_ms = clock_mono_ms();
     press("y");
-    assert_int_equal(told(), OP_PERM_ANSWER);
+    later(KEY_HOLD_MS);
+    assert_string_equal(buf_cstr(&a.input.text), "y");
+    assert_null(engine.told);
 }
 
 static void
-a_lone_letter_is_an_answer(void **state)
+a_paste_lands_in_the_prompt(void **state)
 {
     (void)state;
-    ask(NULL);
-    press("y");
-    later(ANSWER_HOLD_MS - 50);
-    assert_null(engine.told);
+    ask_unasked(NULL);
+    app_key(&a, YK_PASTE, STR("some text"), clock_mono_ms());
+    assert_string_equal(buf_cstr(&a.input.text), "some text");
+    assert_int_equal(a.focus, PANE_PROMPT);
+}
+
+static void
+a_letter_taken_back_is_nothing(void **state)
+{
+    (void)state;
+    ask_unasked(NULL);
+    press("e");
+    press("backspace");
+    later(KEY_HOLD_MS);
+    assert_false(approval_typing(&a.approval));
+    assert_true(input_empty(&a.input));
+}
+
+static void
+a_lone_letter_is_a_key_of_the_pane(void **state)
+{
+    (void)state;
+    ask_unasked(NULL);
+    press("e");
+    later(KEY_HOLD_MS - 50);
+    assert_false(approval_typing(&a.approval));
     later(50);
+    assert_true(approval_typing(&a.approval));
+    press("esc");
+    press("y"); /* the person is there: nothing waits */
     assert_int_equal(told(), OP_PERM_ANSWER);
     assert_int_equal(engine.told->perm.answer, PERM_ANSWER_ONCE);
 }
 
 static void
-twice_the_same_letter_is_an_answer(void **state)
+a_letter_that_means_nothing_there_is_text(void **state)
 {
     (void)state;
-    ask(NULL);
-    press("y");
+    ask_unasked(NULL);
+    press("h");
+    later(KEY_HOLD_MS);
+    press("o");
+    assert_string_equal(buf_cstr(&a.input.text), "ho");
+}
+
+static void
+a_pane_that_was_chosen_acts_at_once(void **state)
+{
+    (void)state;
+    ask_unasked(NULL);
+    press("alt+3");
+    press("n");
+    assert_true(a.approval.typing_reason);
+    press("esc");
     press("y");
     assert_int_equal(told(), OP_PERM_ANSWER);
-    assert_true(input_empty(&a.input));
 }
 
 /* ---- the mouse over a diff ---- */
@@ -368,14 +445,19 @@ main(void)
         cmocka_unit_test_setup_teardown(a_chord_holds_where_it_was_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pane_may_have_keys_for_what_holds_anywhere, setup, teardown),
         cmocka_unit_test_setup_teardown(the_permission_keys_can_be_changed, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_word_is_no_answer, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lone_letter_is_an_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_sentence_is_no_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_sentence_is_whole_at_any_size, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_guard_meets_is_not_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_paste_lands_in_the_prompt, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_letter_taken_back_is_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_letter_that_means_nothing_there_is_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pane_that_was_chosen_acts_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lone_letter_is_a_key_of_the_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(up_takes_back_what_is_queued, setup, teardown),
         cmocka_unit_test_setup_teardown(esc_takes_the_marks_of_a_search_off, setup, teardown),
         cmocka_unit_test_setup_teardown(an_edited_command_that_is_asked_again_keeps_the_focus, setup, teardown),
         cmocka_unit_test_setup_teardown(an_edited_command_that_runs_gives_the_focus_back, setup, teardown),
         cmocka_unit_test_setup_teardown(an_edited_command_that_never_comes_back_gives_the_focus_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(twice_the_same_letter_is_an_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(the_wheel_scrolls_what_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_field_holds_text_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_paste_too_large_for_a_field_is_refused_in_sight, setup, teardown),
