@@ -176,7 +176,7 @@ static void
 print_row(const struct audit_row *r, bool columns)
 {
     static const int widths[] = {24, 8, 8, 10, 8, 10, 0, 0};
-    const char *outcome = r->allowed ? "allow" : "deny";
+    const char *outcome = r->allowed ? "allow" : r->replaced ? "ask" : "deny";
     char *waited = r->waited_ms ? xasprintf("%.1fs", (double)r->waited_ms / 1000) : xstrdup("-");
     char *id = str_dup(str_sub(str_from(r->session), 0, 8));
     const char *cells[] = {r->time, id, outcome, r->who, waited, r->tool, r->what, r->by};
@@ -210,6 +210,9 @@ run_log(int argc, char **argv, struct setup *s)
                 printf("%s\n", o.q.rows[i].raw);
             else
                 print_row(&o.q.rows[i], columns);
+        if (!o.q.n && code == 0)
+            fprintf(stderr, "yare: perm log: no call matches%s\n",
+                    o.all ? "" : " in this folder's sessions (--all looks at every folder's)");
         if (o.q.skipped)
             fprintf(stderr, "yare: perm log: %zu line%s could not be read and %s left out\n",
                     o.q.skipped, o.q.skipped == 1 ? "" : "s", o.q.skipped == 1 ? "was" : "were");

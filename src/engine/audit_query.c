@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -119,17 +120,30 @@ names_path(const struct cJSON *entry, const char *path)
 static bool
 is_wanted(const struct audit_query *q, const struct cJSON *entry, const struct audit_row *r)
 {
-    if ((q->tool && strcmp(q->tool, r->tool) != 0) || (q->who && strcmp(q->who, r->who) != 0))
+    if ((q->tool && strcasecmp(q->tool, r->tool) != 0) || (q->who && strcmp(q->who, r->who) != 0))
         return false;
     if ((q->outcome == AUDIT_ALLOWED && !r->allowed) ||
-        (q->outcome == AUDIT_DENIED && r->allowed) || (q->outcome == AUDIT_ASKED && !r->asked))
+        (q->outcome == AUDIT_DENIED && (r->allowed || r->replaced)) ||
+        (q->outcome == AUDIT_ASKED && !r->asked))
         return false;
     if ((q->since_ms && r->time_ms < q->since_ms) || (q->until_ms && r->time_ms >= q->until_ms))
         return false;
     return (!q->rule || names_rule(entry, q->rule)) && (!q->path || names_path(entry, q->path));
 }
 
-/* The finding that weighed most; of several one with a rule. */
+/* Those of the chain's layers that take other findings' asks away: where one of them allows, it was the one that did. */
+static bool
+lifts(const struct cJSON *finding)
+{
+    static const char *const layers[] = {"hook", "L8", "mode", "L6"};
+    const char *layer = json_cstr(finding, "layer", "");
+    for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+        if (strcmp(layers[i], layer) == 0)
+            return true;
+    return false;
+}
+
+/* The finding that weighed most; of several one that lifted the others' asks, then one with a rule. */
 static const struct cJSON *
 heaviest(const struct cJSON *entry)
 {
@@ -140,8 +154,9 @@ heaviest(const struct cJSON *entry)
         const char *v = json_cstr(f, "decision", "none");
         size_t weight = 0;
         for (size_t i = 0; i < ARRAY_LEN(order); i++)
-            weight = strcmp(order[i], v) == 0 ? 2 * i + 1 : weight;
+            weight = strcmp(order[i], v) == 0 ? 4 * i + 1 : weight;
         weight += json_cstr(f, "rule", NULL) != NULL;
+        weight += lifts(f) && strcmp(v, "allow") == 0 ? 2 : 0;
         if (!best || weight > most) {
             best = f;
             most = weight;
@@ -177,6 +192,7 @@ row_fill(struct audit_row *r, const struct cJSON *entry, struct str line, const 
     r->mode = xstrdup(json_cstr(entry, "mode", ""));
     r->waited_ms = json_int(entry, "waited_ms", 0);
     r->allowed = json_bool(entry, "allowed", false);
+    r->replaced = strcmp(r->who, "edited") == 0 || strcmp(r->who, "again") == 0;
     r->asked = strcmp(decision, "ask") == 0;
     r->by = what_decided(entry);
     r->raw = str_dup(line);

@@ -18,6 +18,7 @@ enum audit_outcome { AUDIT_ANY, AUDIT_ALLOWED, AUDIT_ASKED, AUDIT_DENIED };
 struct audit_row {
     int64_t time_ms, waited_ms;
     bool allowed, asked; /* asked: the chain's answer was a question */
+    bool replaced;       /* ... and another one took its place: edited, or asked again */
     char *time, *session, *tool, *what, *who, *mode;
     char *by;  /* what decided: a rule with its file and line, or a layer with its reason */
     char *raw; /* the line itself */

@@ -342,7 +342,7 @@ say_yes(struct permit *p, const struct op *op, struct ask *a, const struct permi
         return deny(p, call, d, a->id, "chain", waited);
     }
     if (!is_as_shown(p, a, call) && d->verdict != VERDICT_ALLOW) {
-        permit_emit_decided(p, call, a->id, d, "person", false, waited);
+        permit_emit_replaced(p, call, a, d, edited ? "edited" : "again", waited);
         if (!edited) /* who changed a call sees it come back */
             core_notice(p->core, "the working folder changed since it was asked: asking again");
         struct ask *anew = make_ask(p, call);

@@ -93,6 +93,10 @@ void permit_note_refusal(struct permit *p, const struct permit_call *call, const
 /* Why not, in words for the model. */
 void permit_add_reasons(const struct decision *d, struct buf *out);
 void permit_add_denial(struct permit *p, const struct permit_call *call);
+/* The same of a request that another one replaces: what it showed, and nobody said no. how, in the log: "edited", or "again" where
+ * the folder changed. */
+void permit_emit_replaced(struct permit *p, const struct permit_call *call, const struct ask *a,
+                          const struct decision *d, const char *how, int64_t waited_ms);
 /* EV_PERM_DECIDED and the audit line. ask_id 0: nobody was asked. */
 void permit_emit_decided(struct permit *p, const struct permit_call *call, uint64_t ask_id,
                          const struct decision *d, const char *who, bool allowed,

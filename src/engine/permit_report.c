@@ -69,7 +69,7 @@ permit_add_denial(struct permit *p, const struct permit_call *call)
 
 static void
 audit(struct permit *p, const struct permit_call *call, const struct decision *d, const char *what,
-      const char *who, bool allowed, int64_t waited_ms)
+      struct str input, const char *who, bool allowed, int64_t waited_ms)
 {
     const struct core *c = p->core;
     const struct audit_entry e = {
@@ -79,7 +79,7 @@ audit(struct permit *p, const struct permit_call *call, const struct decision *d
         .what = what,
         .who = who,
         .cwd = c->cwd,
-        .input = call->raw,
+        .input = input,
         .mode = c->mode,
         .decision = d,
         .allowed = allowed,
@@ -111,12 +111,29 @@ permit_emit_decided(struct permit *p, const struct permit_call *call, uint64_t a
     e->u.decided.who = xstrdup(who);
     e->u.decided.allowed = allowed;
     e->u.decided.waited_ms = waited_ms;
-    audit(p, call, &e->u.decided.decision, e->u.decided.what, who, allowed, waited_ms);
+    audit(p, call, &e->u.decided.decision, e->u.decided.what, call->raw, who, allowed, waited_ms);
     if (!call->person && (ask_id || !allowed || strcmp(who, "classifier") == 0)) {
         char *told = permit_told_what(p, call);
         afk_note_past(p->afk, call->tool->name, told, who, allowed);
         free(told);
     }
+    core_emit(p->core, e);
+}
+
+/* A request closes without an answer to what it showed: another one follows, for the call as it is now. */
+void
+permit_emit_replaced(struct permit *p, const struct permit_call *call, const struct ask *a,
+                     const struct decision *d, const char *how, int64_t waited_ms)
+{
+    struct event *e = event_new(EV_PERM_DECIDED);
+    e->u.decided.ask_id = a->id;
+    e->u.decided.tool_use_id = xstrdup(call->id);
+    e->u.decided.tool = xstrdup(a->tool);
+    e->u.decided.what = xstrdup(a->what);
+    decision_copy(&e->u.decided.decision, d);
+    e->u.decided.who = xstrdup("person");
+    e->u.decided.waited_ms = waited_ms;
+    audit(p, call, d, a->what, str_from(a->input), how, false, waited_ms);
     core_emit(p->core, e);
 }
 

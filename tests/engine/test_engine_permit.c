@@ -198,6 +198,9 @@ test_an_edited_call_is_judged_again(void **state)
     uint64_t first = ask->u.ask.id;
     /* Still to be asked: what runs must be what was shown. */
     rig_answer(&r, first, PERM_ANSWER_ONCE, NULL, "{\"name\":\"edited\",\"perm\":\"ask\"}");
+    const struct event *was =
+        rig_kind(&r, EV_PERM_DECIDED); /* what had been asked, not what nobody refused */
+    assert_string_equal(was->u.decided.what, "a");
     ask = rig_kind(&r, EV_PERM_ASK);
     assert_true(ask->u.ask.id != first);
     assert_non_null(strstr(ask->u.ask.input, "edited"));

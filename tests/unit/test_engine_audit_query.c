@@ -115,6 +115,37 @@ test_filters(void **state)
     }
 }
 
+/* What an allow hangs on is the layer that took the asks away, not a part that needed none. */
+static void
+test_what_decided(void **state)
+{
+    (void)state;
+    static const char lines[] = ENTRY(
+        "2026-01-01T00:00:00.000Z", "Bash", "classifier", "allow", "true",
+        ",\"findings\":[{\"layer\":\"L2\",\"decision\":\"allow\",\"reason\":\"reads\"},"
+        "{\"layer\":\"L6\",\"decision\":\"allow\",\"reason\":\"harmless\"}]")
+        ENTRY("2026-01-02T00:00:00.000Z", "Bash", "chain", "allow", "true",
+              ",\"findings\":[{\"layer\":\"rules\",\"decision\":\"allow\",\"rule\":\"Bash(x)\"},"
+              "{\"layer\":\"L8\",\"decision\":\"allow\",\"reason\":\"confined\"}]")
+            ENTRY("2026-01-03T00:00:00.000Z", "Bash", "edited", "ask", "false",
+                  ",\"findings\":[{\"layer\":\"L2\",\"decision\":\"ask\",\"reason\":\"y\"}]");
+    char *dir = temp_dir_make(), *file = fs_join(dir, "audit.jsonl");
+    struct err err;
+    struct audit_query q = {.tool = "bash"}, denied = {.outcome = AUDIT_DENIED};
+    temp_file_write(dir, "audit.jsonl", lines);
+    assert_true(audit_query_read(&q, file, "s1", &err));
+    assert_true(audit_query_read(&denied, file, "s1", &err));
+    assert_int_equal(q.n, 3);
+    assert_string_equal(q.rows[0].by, "L6: harmless");
+    assert_string_equal(q.rows[1].by, "L8: confined");
+    assert_true(q.rows[2].replaced);
+    assert_int_equal(denied.n, 0);
+    audit_query_release(&q);
+    audit_query_release(&denied);
+    free(file);
+    temp_dir_remove(dir);
+}
+
 static void
 test_times(void **state)
 {
@@ -201,9 +232,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_in_order),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_all_in_order), cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_what_decided), cmocka_unit_test(test_times),
         cmocka_unit_test(test_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
