@@ -10,8 +10,7 @@
 #include "engine/spend_day.h"
 
 #define OUTPUT_LATE 8        /* requests whose answers tell how long the next may be */
-#define OUTPUT_LEAST 500     /* tokens */
-#define OUTPUT_UNKNOWN 4000  /* before any answer came */
+#define OUTPUT_LEAST 500     /* tokens; also before any answer came */
 #define BYTES_PER_TOKEN 3    /* of a call beside the loop, rather too few */
 #define ASK_ID 1000000000000 /* far from the ids of the permission chain */
 
@@ -46,7 +45,7 @@ likely_output(const struct core *c, int max_tokens)
         if (row->usage.output > most)
             most = row->usage.output;
     }
-    int64_t likely = !looked ? OUTPUT_UNKNOWN : most * 2 > OUTPUT_LEAST ? most * 2 : OUTPUT_LEAST;
+    int64_t likely = most * 2 > OUTPUT_LEAST ? most * 2 : OUTPUT_LEAST;
     return likely < quarter ? likely : quarter;
 }
 
@@ -84,14 +83,21 @@ spend_of_call(const char *model, size_t bytes, int max_tokens)
 
 /* ---- may it be sent ---- */
 
+/* So many digits that a small limit is not shown as none. */
+static int
+cents(double usd)
+{
+    return usd >= 0.01 ? 2 : usd >= 0.0001 ? 4 : 8;
+}
+
 static bool
 say_over(struct err *err, const char *which, double limit, double spent, double projected)
 {
     return err_set(
         err, ERR_LIMIT,
-        "the budget of $%.2f for this %s does not hold the next request: $%.4f spent, and "
+        "the budget of $%.*f for this %s does not hold the next request: $%.4f spent, and "
         "it may cost $%.4f",
-        limit, which, spent, projected);
+        cents(limit), limit, which, spent, projected);
 }
 
 static bool

@@ -72,8 +72,25 @@ test_a_budget_that_holds_nothing_sends_nothing(void **state)
     rig_says(&r, "never asked");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    ends(&r, "max_budget", "error_max_budget_usd", 1);
+    const struct event *e = ends(&r, "max_budget", "error_max_budget_usd", 1);
+    assert_non_null(strstr(e->u.result.errors, "the budget of $0.0001 for"));
     assert_int_equal(scripted_requests(r.script), 0);
+    rig_end(&r);
+}
+
+/* Before any answer came little is known: the first request of a small prompt is not held to cost what a long answer would. */
+static void
+test_a_small_budget_holds_a_first_request(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.interactive = false;
+    r.cfg.max_budget_usd = 0.05;
+    rig_says(&r, "hello");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "hello");
+    ends(&r, "completed", "success", 0);
     rig_end(&r);
 }
 
@@ -269,6 +286,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_print_mode_ends_before_the_request_that_would_cross),
         cmocka_unit_test(test_a_budget_that_holds_nothing_sends_nothing),
+        cmocka_unit_test(test_a_small_budget_holds_a_first_request),
         cmocka_unit_test(test_the_person_raises_it_and_the_turn_goes_on),
         cmocka_unit_test(test_the_person_stops_and_the_session_stays_usable),
         cmocka_unit_test(test_an_interrupt_and_a_command_end_the_dialog_too),
