@@ -85,6 +85,54 @@ show_plain(const struct event *e)
     }
 }
 
+/* The finding that stands against a call: the one that denies by a rule, else that asked what nobody could answer. */
+static const struct finding *
+reason_of(const struct decision *d)
+{
+    const struct finding *best = NULL;
+    for (size_t i = 0; i < d->n_findings; i++) {
+        const struct finding *f = &d->findings[i];
+        bool against = f->verdict == VERDICT_ASK || f->verdict == VERDICT_DENY;
+        if (against && strcmp(f->layer, "mode") != 0 && (!best || f->verdict > best->verdict))
+            best = f;
+    }
+    return best;
+}
+
+/* What did not run is told by yare itself: the model may not say it. */
+static void
+tell_denied(const struct event *e)
+{
+    const struct finding *f = reason_of(&e->u.decided.decision);
+    const char *reason = f ? f->reason : "it needs an approval and nobody is here to answer";
+    char *rule = f && f->rule ? xasprintf(" (rule %s)", f->rule) : xstrdup("");
+    char *text =
+        xasprintf("denied: %s %s: %s%s", e->u.decided.tool, e->u.decided.what, reason, rule);
+    for (char *p = text; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    complain(text);
+    free(rule);
+    free(text);
+}
+
+/* An end that no error was told of before it. */
+static void
+tell_end(const struct event *e)
+{
+    struct cJSON *errors = json_parse(str_from(e->u.result.errors), NULL);
+    struct str why = json_value_str(json_first(errors));
+    if (why.len && strcmp(e->u.result.exit, "max_budget") == 0) {
+        char *text = xasprintf("%.*s; --max-budget-usd and budget.session or budget.day in your "
+                               "settings say how much may be spent",
+                               (int)why.len, why.ptr);
+        complain(text);
+        free(text);
+    }
+    json_free(errors);
+    fprintf(stderr, "yare: the run ended with %s\n", e->u.result.exit);
+}
+
 static void
 put_answer(struct run *r, const char *text)
 {
@@ -114,12 +162,15 @@ show(struct run *r, const struct event *e)
             show_plain(e);
         break;
     case OUTPUT_TEXT:
-        if (e->kind != EV_RESULT)
+        if (e->kind == EV_PERM_DECIDED && !e->u.decided.allowed &&
+            strcmp(e->u.decided.who, "abort") != 0)
+            tell_denied(e);
+        else if (e->kind != EV_RESULT)
             show_plain(e);
         else if (e->u.result.text && e->u.result.text[0])
             put_answer(r, e->u.result.text);
         if (e->kind == EV_RESULT && e->u.result.is_error)
-            fprintf(stderr, "yare: the run ended with %s\n", e->u.result.exit);
+            tell_end(e);
         break;
     }
     buf_release(&line);

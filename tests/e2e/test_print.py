@@ -38,6 +38,9 @@ def denied_is_not_failure():
     check(run.returncode == 0, run)
     check(not w.exists("never"), "a command ran that nobody approved")
     check(result["permission_denials"][0]["tool_name"] == "Bash", result)
+    run = w.print_mode("run touch never")
+    told = [line for line in run.stderr.splitlines() if "denied: Bash" in line]
+    check(len(told) == 1 and "touch never" in told[0], run)
     run = w.print_mode("run touch allowed", "--allowedTools", "Bash(touch:*) Read")
     check(w.exists("allowed"), run)
     w.close()
