@@ -4,9 +4,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fs.h"
 #include "perm/chain_ctx.h"
+#include "perm/danger.h"
 
 /* Programs that run or remove what their operands name, never let through by a rule that only begins with their name. */
 static const char *const launchers[] = {
@@ -61,22 +63,106 @@ launcher_gap(const struct chain *c, size_t i, const struct perm_rule *r)
 static const char *
 force_push_gap(const struct perm_leaf *l, const struct perm_rule *r)
 {
-    static const char *const words[] = {
-        "-f", "--force", "--mirror",           "--delete",
-        "-d", "--prune", "--force-with-lease", "--force-if-includes"};
     bool push = false;
     if (!leaf_is(l, "git"))
         return NULL;
     for (size_t i = 1; i < l->n_argv; i++) {
         struct str s = l->argv[i].text;
-        push = push || str_is(s, "push");
-        for (size_t k = 0; push && k < ARRAY_LEN(words); k++)
-            if (l->argv[i].known && (str_is(s, words[k]) || (k > 5 && str_starts(s, words[k]))) &&
-                !head_has_word(r, s))
-                return "the rule does not name the forced or deleting push";
-        if (push && l->argv[i].known && s.len > 1 && s.ptr[0] == '+' && !head_has_word(r, s))
-            return "the rule does not name the forced push";
+        bool forces = push ? danger_push_forces(s) : danger_push_setting(s);
+        push = push || str_is(s, "push") || str_is(s, "send-pack");
+        if (forces && l->argv[i].known && !head_has_word(r, s))
+            return "the rule does not name the forced or deleting push";
     }
+    return NULL;
+}
+
+/* Settings of git that name no program. */
+static bool
+is_plain_setting(struct str key)
+{
+    static const char *const plain[] = {"user.",
+                                        "color.",
+                                        "init.defaultbranch",
+                                        "pull.",
+                                        "merge.ff",
+                                        "rebase.",
+                                        "branch.",
+                                        "advice.",
+                                        "core.autocrlf",
+                                        "core.eol",
+                                        "core.quotepath",
+                                        "core.filemode",
+                                        "core.ignorecase",
+                                        "fetch.prune",
+                                        "push.",
+                                        "commit.gpgsign",
+                                        "rerere.",
+                                        "diff.algorithm",
+                                        "log.",
+                                        "status.",
+                                        "column.",
+                                        "safe.",
+                                        "http.version",
+                                        "gc.",
+                                        "feature.",
+                                        "help.",
+                                        "tag.sort"};
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        if (key.len >= strlen(plain[i]) && strncasecmp(key.ptr, plain[i], strlen(plain[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool
+is_git_config(const struct perm_leaf *l)
+{
+    for (size_t i = 1; i < l->n_argv; i++)
+        if (!l->argv[i].known || !l->argv[i].text.len || l->argv[i].text.ptr[0] != '-')
+            return l->argv[i].known && str_is(l->argv[i].text, "config");
+    return false;
+}
+
+/* `git config` of what may name a program: the first operand with a dot in it is the key. */
+static bool
+sets_programs(const struct perm_leaf *l)
+{
+    bool config = false;
+    if (l->cls == CLASS_GIT_READ && !l->effects_unknown)
+        return false;
+    for (size_t i = 1; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        if (!config) {
+            config = l->argv[i].known && str_is(s, "config");
+            if (!config && s.len && s.ptr[0] != '-' && str_find(s, '=', 0) == (size_t)-1)
+                return false; /* another sub-command */
+        } else if (!l->argv[i].known) {
+            return true;
+        } else if (s.len && s.ptr[0] != '-' && memchr(s.ptr, '.', s.len)) {
+            return !is_plain_setting(s);
+        }
+    }
+    return config;
+}
+
+/* A rule for git as a whole was written for its sub-commands, not for programs that its options, settings and transports start. */
+static const char *
+git_gap(const struct chain *c, size_t i, const struct perm_rule *r)
+{
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    if (!leaf_is(l, "git") || rule_head(r).len > 4)
+        return NULL;
+    if (sets_programs(l))
+        return "the rule does not name 'config', and what is set can run programs";
+    if (is_git_config(l))
+        return NULL;
+    for (size_t k = i + 1; k < c->sh.n_leaves; k++)
+        if (c->sh.leaves[k].wrapper == i && c->sh.leaves[k].cls != CLASS_READER)
+            return "the rule does not name the command that git runs in turn";
+    for (size_t k = 1; k < l->n_argv; k++)
+        if (l->argv[k].known && str_contains(l->argv[k].text, STR("ext::")))
+            return "its address is a command that git runs";
+        else if (l->argv[k].known && str_starts(l->argv[k].text, "--template"))
+            return "the rule does not name the template, whose hooks run";
     return NULL;
 }
 
@@ -127,6 +213,8 @@ prefix_gap(const struct chain *c, size_t i, const struct perm_rule *r)
     const char *why = launcher_gap(c, i, r);
     if (!why)
         why = force_push_gap(l, r);
+    if (!why)
+        why = git_gap(c, i, r);
     if (!why)
         why = evaluates_gap(l);
     return why ? why : repository_gap(c, l);

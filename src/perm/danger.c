@@ -11,7 +11,8 @@
 static bool
 is_busybox(const struct perm_leaf *l)
 {
-    return (leaf_is(l, "busybox") || leaf_is(l, "toybox")) && l->n_argv > 1 && l->argv[1].known;
+    return (leaf_is(l, "busybox") || leaf_is(l, "toybox") || leaf_is(l, "coreutils")) &&
+           l->n_argv > 1 && l->argv[1].known;
 }
 
 static struct str
@@ -101,7 +102,37 @@ static const struct {
     {"ip6tables", "-F --flush -X -P", "-L -S", "opens or closes the machine's network"},
     {"nft", "flush delete", "", "opens or closes the machine's network"},
     {"killall5", "", "", "ends every process"},
+    {"loginctl", "poweroff reboot halt suspend terminate-user kill-user", "",
+     "stops the machine or the session"},
+    {"passwd", "-d -l --delete --lock", "", "changes who may log in"},
+    {"mdadm", "--zero-superblock --fail --remove --stop", "", "takes disks apart"},
+    {"btrfs", "delete", "", "destroys a subvolume"},
+    {"hdparm", "--security-erase --security-erase-enhanced --trim-sector-ranges", "",
+     "wipes a device"},
+    {"nvme", "format sanitize", "", "wipes a device"},
+    {"debugfs", "-w", "", "changes a file system's own data"},
 };
+
+/* pkill -u me, killall -u me: without a name, all that a person has running. */
+static bool
+kills_user(const struct perm_leaf *l)
+{
+    size_t operands = 0;
+    if ((!leaf_is(l, "pkill") && !leaf_is(l, "killall")) ||
+        !has_any(l, "-u -U --euid --uid --user"))
+        return false;
+    for (size_t i = 1; i < l->n_argv; i++)
+        operands += !l->argv[i].known || !l->argv[i].text.len || l->argv[i].text.ptr[0] != '-';
+    return operands < 2;
+}
+
+/* git rm -rf . */
+static bool
+git_removes_all(const struct perm_leaf *l)
+{
+    return leaf_is(l, "git") && danger_has(l, "rm") && has_any(l, "-f --force") &&
+           has_any(l, ". ./ * :/") && !danger_has(l, "--cached");
+}
 
 static const char *
 program_danger(const struct perm_leaf *l)
@@ -119,7 +150,9 @@ program_danger(const struct perm_leaf *l)
         for (size_t i = at + 1; i < l->n_argv; i++)
             if (l->argv[i].known && str_is(l->argv[i].text, "-1"))
                 return "ends every process that it can (pid -1)";
-    return NULL;
+    if (git_removes_all(l))
+        return "removes the project's files, with what is not committed";
+    return kills_user(l) ? "ends every process of a user" : NULL;
 }
 
 /* ---- files that the system cannot do without ---- */
@@ -216,29 +249,55 @@ vital_folder(const struct chain *c, const char *path)
 /* Programs that change whatever lies in a folder they are given, once one of the words is there. */
 static const struct {
     const char *program, *with, *what;
-    bool here; /* without a folder: where it runs */
+    bool here;    /* without a folder: where it runs */
+    bool project; /* the project too */
 } trees[] = {
-    {"rm", "-r -R --recursive", "removes", false},
-    {"chown", "-R --recursive", "changes owners in", false},
-    {"chgrp", "-R --recursive", "changes groups in", false},
-    {"chmod", "-R --recursive", "changes rights in", false},
-    {"setfacl", "-R --recursive", "changes rights in", false},
-    {"chattr", "-R", "changes attributes in", false},
+    {"rm", "-r -R --recursive", "removes", false, false},
+    {"chown", "-R --recursive", "changes owners in", false, false},
+    {"chgrp", "-R --recursive", "changes groups in", false, false},
+    {"chmod", "-R --recursive", "changes rights in", false, false},
+    {"setfacl", "-R --recursive", "changes rights in", false, false},
+    {"chattr", "-R", "changes attributes in", false, false},
     {"rsync", "--delete --delete-before --delete-after --delete-during --delete-excluded --del",
-     "removes what is not in the other folder from", false},
-    {"tar", "-x --extract --get x xf xzf xvf xvzf xjf xJf xvjf xvJf", "unpacks over", true},
-    {"bsdtar", "-x xf xvf", "unpacks over", true},
-    {"unzip", "", "unpacks over", true},
-    {"cpio", "-i --extract", "unpacks over", true},
-    {"git", "clean", "removes what git does not know in", true},
+     "removes what is not in the other folder from", false, true},
+    {"tar", "--remove-files", "moves into an archive", false, true},
+    {"tar", "-x --extract --get x xf xzf xvf xvzf xjf xJf xvjf xvJf", "unpacks over", true, false},
+    {"bsdtar", "-x xf xvf", "unpacks over", true, false},
+    {"unzip", "", "unpacks over", true, false},
+    {"cpio", "-i --extract", "unpacks over", true, false},
+    {"git", "clean", "removes what git does not know in", true, false},
+    {"zip", "-m --move", "moves into an archive", false, true},
+    {"7z", "-sdel", "moves into an archive", false, false},
+    {"truncate", "", "empties", false, false},
+    {"rimraf", "", "removes", false, true},
+    {"del", "", "removes", false, false},
+    {"del-cli", "", "removes", false, true},
+    {"srm", "", "removes", false, true},
+    {"wipe", "", "removes", false, true},
+    {"trash-empty", "", "removes", false, false},
+    {"cmake", "rm remove_directory", "removes", false, true},
 };
 
+/* rsync only reads all but its last operand. */
+static bool
+copied_from(const struct perm_leaf *l, size_t i)
+{
+    return leaf_is(l, "rsync") && i + 1 < l->n_argv;
+}
+
 static const char *
-tree_in(const struct chain *c, const struct perm_leaf *l, size_t from, char **ret_path)
+tree_in(const struct chain *c, const struct perm_leaf *l, size_t from, bool project,
+        char **ret_path)
 {
     for (size_t i = from; i < l->n_argv; i++) {
         char *path = word_path(l, &l->argv[i]);
+        size_t n = path ? strlen(path) : 0;
+        if (n > 2 && l->argv[i].glob && !strcmp(path + n - 2, "/*"))
+            path[n - 2] = 0; /* all that lies there */
         const char *what = path ? vital_folder(c, path) : NULL;
+        if (path && !what && project && c->root && path_inside(c->root, path, c->fold) &&
+            !copied_from(l, i))
+            what = "the project";
         if (what) {
             *ret_path = path;
             return what;
@@ -259,15 +318,59 @@ judge_trees(struct chain *c, const struct perm_leaf *l, const char *shown)
             continue;
         if (leaf_is(l, "unzip") && has_any(l, "-l -t -p -Z -v"))
             continue;
-        const char *what = tree_in(c, l, at, &path);
+        const char *what = tree_in(c, l, at, trees[i].project, &path);
         if (!what && trees[i].here && l->cwd && (what = vital_folder(c, l->cwd)))
             path = xstrdup(l->cwd);
         if (what)
             chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown, "it %s %s ('%s')",
                       trees[i].what, what, path);
         free(path);
-        return;
+        if (what)
+            return;
     }
+}
+
+/* fd -x rm -rf, fd . ~ -X rm: each name that it finds. */
+static void
+judge_found(struct chain *c, const struct perm_leaf *l, const char *shown)
+{
+    static const char *const removers[] = {"rm", "shred", "unlink", "rmdir", "srm"};
+    bool exec = has_any(l, "-x -X --exec --exec-batch"), removes = false;
+    if (!leaf_is(l, "fd") && !leaf_is(l, "fdfind"))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(removers); i++)
+        removes = removes || danger_has(l, removers[i]);
+    if (exec && removes && has_any(l, "-r -R --recursive -rf -fr -H -u --hidden --no-ignore"))
+        chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
+                  "it removes whatever fd finds, whole trees with it");
+}
+
+/* find ... -exec rm {} +: as -delete, what it starts from. */
+static void
+judge_find_runs(struct chain *c, const struct perm_leaf *l)
+{
+    static const char *const removers[] = {"rm", "shred", "unlink", "truncate", "srm"};
+    bool removes = false;
+    size_t at;
+    if (l->role != LEAF_INNER || l->wrapper >= c->sh.n_leaves)
+        return;
+    const struct perm_leaf *find = &c->sh.leaves[l->wrapper];
+    for (size_t i = 0; i < ARRAY_LEN(removers); i++)
+        removes = removes || danger_is(l, removers[i], &at);
+    if (!removes || !leaf_is(find, "find"))
+        return;
+    for (size_t i = 0; i < find->n_effects; i++)
+        if (find->effects[i].kind == EFFECT_READ_TREE && find->effects[i].path) {
+            struct access a = {.kind = EFFECT_DELETE_TREE,
+                               .path = find->effects[i].path,
+                               .shown = find->effects[i].shown,
+                               .glob = find->effects[i].glob,
+                               .cover = &c->covers[l->wrapper],
+                               .leaf = find,
+                               .cwd = find->cwd,
+                               .by_name = leaf_finds_by_name(find)};
+            judge_access(c, &a);
+        }
 }
 
 /* xargs rm -rf: no name is known before it runs, and each takes a tree with it. */
@@ -310,8 +413,12 @@ danger_judge(struct chain *c)
         judge_vital(c, l, shown);
         judge_trees(c, l, shown);
         judge_blind(c, l, shown);
+        judge_found(c, l, shown);
+        judge_find_runs(c, l);
         judge_history(c, l, shown);
         free(shown);
     }
     danger_judge_flows(c);
+    if (c->has_sh)
+        danger_judge_texts(c);
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
+
 struct chain;
 struct perm_leaf;
 
@@ -16,5 +18,11 @@ void danger_judge(struct chain *c);
 void danger_judge_flows(struct chain *c);
 /* Has the leaf this very word behind the program? A word of letters behind one '-' also inside a bundle ("-xfd" has "-f"). */
 bool danger_has(const struct perm_leaf *l, const char *word);
+/* A word behind `git push` that overwrites or removes what others have, also abbreviated and in a bundle ("-fu", "--forc", ":main"). */
+bool danger_push_forces(struct str word);
+/* A setting, behind -c, that makes a plain push such a one. */
+bool danger_push_setting(struct str word);
+/* danger_text.c: what a command's own words hide in quotes, code and variables. */
+void danger_judge_texts(struct chain *c);
 /* The program's base name, past busybox; *ret_at: where its own words begin. */
 bool danger_is(const struct perm_leaf *l, const char *program, size_t *ret_at);

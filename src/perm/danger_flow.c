@@ -18,9 +18,15 @@ is_one_of(const struct perm_leaf *l, const char *const *names, size_t n)
 static bool
 fetches(const struct perm_leaf *l)
 {
-    static const char *const names[] = {"curl",  "wget", "fetch", "aria2c", "nc", "ncat",
-                                        "socat", "lynx", "http",  "xh",     "ftp"};
-    return is_one_of(l, names, ARRAY_LEN(names));
+    static const char *const names[] = {"curl",  "wget", "fetch", "aria2c", "nc",  "ncat",
+                                        "socat", "lynx", "http",  "xh",     "ftp", "ssh"};
+    if (is_one_of(l, names, ARRAY_LEN(names)) || (leaf_is(l, "gh") && danger_has(l, "api")))
+        return true;
+    for (size_t i = 0; i < l->n_effects; i++) {
+        if (l->effects[i].kind == EFFECT_NET && l->effects[i].redirect)
+            return true; /* /dev/tcp */
+    }
+    return false;
 }
 
 /* It runs what it reads: no script and no code of its own is among its words. */
@@ -33,10 +39,19 @@ runs_input(const struct perm_leaf *l)
                                          "node",   "nodejs",  "php",       "lua",  "deno",
                                          "bun",    "tclsh",   "osascript", "pwsh"};
     static const char *const evaluate[] = {"eval", "source", "."};
+    static const char *const jobs[] = {"at", "batch", "crontab", "parallel", "Rscript", "julia"};
+    if (l->n_argv == 1 && !l->argv[0].known)
+        return l->role == LEAF_RUN; /* $SHELL */
+    if (is_one_of(l, jobs, ARRAY_LEN(jobs)))
+        return !danger_has(l, ":::") && !danger_has(l, "-l");
+    if (leaf_is(l, "make"))
+        return danger_has(l, "-");
+    if (leaf_is(l, "awk") || leaf_is(l, "gawk"))
+        return l->n_argv > 1 && str_contains(l->argv[1].text, STR("system($"));
     bool shell = is_one_of(l, shells, ARRAY_LEN(shells)), code = false;
     if (is_one_of(l, evaluate, ARRAY_LEN(evaluate))) {
         for (size_t i = 1; i < l->n_argv; i++)
-            code |= !l->argv[i].known;
+            code |= !l->argv[i].known || str_is(l->argv[i].text, "/dev/stdin");
         return code;
     }
     if (!shell && !is_one_of(l, others, ARRAY_LEN(others)))
@@ -133,14 +148,35 @@ judge_bomb(struct chain *c)
 
 /* ---- pushes ---- */
 
+/* "--forc": git takes what begins one option alone. */
 static bool
-is_forced(struct str s)
+begins_option(struct str s)
 {
-    return str_is(s, "--force") || str_is(s, "-f") || str_is(s, "--mirror") ||
+    static const char *const names[] = {"--force", "--mirror", "--delete", "--prune"};
+    for (size_t i = 0; s.len > 4 && i < ARRAY_LEN(names); i++)
+        if (s.len <= strlen(names[i]) && strncmp(names[i], s.ptr, s.len) == 0)
+            return true;
+    return false;
+}
+
+bool
+danger_push_setting(struct str s)
+{
+    size_t push = str_find(s, '=', 0);
+    return str_starts(s, "remote.") && push != (size_t)-1 &&
+           (str_contains(s, STR(".mirror=")) || str_contains(s, STR(".push=+")) ||
+            str_contains(s, STR(".push=:")));
+}
+
+bool
+danger_push_forces(struct str s)
+{
+    return begins_option(s) || str_is(s, "--force") || str_is(s, "-f") || str_is(s, "--mirror") ||
            str_is(s, "--delete") || str_is(s, "-d") || str_is(s, "--prune") ||
            str_starts(s, "--force-with-lease") ||
            (s.len > 1 && (s.ptr[0] == '+' || s.ptr[0] == ':')) ||
-           (s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-' && memchr(s.ptr, 'f', s.len));
+           (s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-' &&
+            (memchr(s.ptr, 'f', s.len) || memchr(s.ptr, 'd', s.len)));
 }
 
 /* Branches that others build on. */
@@ -174,13 +210,14 @@ judge_push(struct chain *c, size_t i)
     for (size_t k = at; k < l->n_argv; k++) {
         struct str s = l->argv[k].text;
         if (!push) {
-            push = l->argv[k].known && str_is(s, "push");
+            forced |= l->argv[k].known && danger_push_setting(s);
+            push = l->argv[k].known && (str_is(s, "push") || str_is(s, "send-pack"));
             continue;
         }
         bool option = s.len && s.ptr[0] == '-';
         shared |= !l->argv[k].known || str_is(s, "--mirror") || str_is(s, "--all") ||
                   (!option && is_shared_branch(s));
-        forced |= l->argv[k].known && is_forced(s);
+        forced |= l->argv[k].known && danger_push_forces(s);
         deletes |= str_is(s, "--delete") || str_is(s, "-d") || (s.len > 1 && s.ptr[0] == ':');
         places += !option;
     }

@@ -32,21 +32,122 @@ hide_words(struct sh *sh, size_t leaf, size_t from, size_t to, bool all)
     l->hidden = v;
 }
 
+/* What is written into its standard input. */
+static void
+hide_input(struct sh *sh, size_t leaf, const struct command *c)
+{
+    struct perm_leaf *l = leaf_at(sh, leaf);
+    struct perm_word *v = l ? arena_alloc(sh->a, (l->n_hidden + 2) * sizeof *v) : NULL;
+    if (!l || (!c->doc && !c->herestring))
+        return;
+    if (l->n_hidden)
+        memcpy(v, l->hidden, l->n_hidden * sizeof *v);
+    if (c->herestring)
+        v[l->n_hidden++] = c->herestring->w;
+    if (c->doc)
+        v[l->n_hidden++] = (struct perm_word){.text = c->doc->body, .known = true};
+    l->hidden = v;
+}
+
 /* Programs with options that run what they are given; all: what follows need not be one word. */
 static const struct {
     const char *name;
     bool all;
 } programs[] = {
-    {"tar", false},   {"bsdtar", false},  {"sort", false},   {"rg", false},      {"fd", true},
-    {"fdfind", true}, {"find", false},    {"awk", false},    {"gawk", false},    {"mawk", false},
-    {"nawk", false},  {"sed", false},     {"split", false},  {"zip", false},     {"cpio", false},
-    {"rsync", false}, {"scp", false},     {"sftp", false},   {"less", false},    {"man", false},
-    {"vim", false},   {"vi", false},      {"nvim", false},   {"ex", false},      {"view", false},
-    {"emacs", false}, {"ed", false},      {"mysql", false},  {"psql", false},    {"sqlite3", false},
-    {"make", false},  {"gmake", false},   {"apt", false},    {"apt-get", false}, {"dpkg", false},
-    {"bind", true},   {"complete", true}, {"compgen", true}, {"fc", true},       {"history", true},
-    {"hash", true},   {"enable", true},   {"trap", false},   {"alias", true},    {"curl", false},
-    {"wget", false},  {"date", false},    {"jq", false},     {"ssh", false},
+    {"tar", false},
+    {"bsdtar", false},
+    {"sort", false},
+    {"rg", false},
+    {"fd", true},
+    {"fdfind", true},
+    {"find", false},
+    {"awk", false},
+    {"gawk", false},
+    {"mawk", false},
+    {"nawk", false},
+    {"sed", false},
+    {"split", false},
+    {"zip", false},
+    {"cpio", false},
+    {"rsync", false},
+    {"scp", true},
+    {"sftp", true},
+    {"less", false},
+    {"man", true},
+    {"vim", false},
+    {"vi", false},
+    {"nvim", false},
+    {"ex", false},
+    {"view", false},
+    {"emacs", false},
+    {"ed", false},
+    {"mysql", false},
+    {"psql", false},
+    {"sqlite3", false},
+    {"make", true},
+    {"gmake", false},
+    {"apt", false},
+    {"apt-get", false},
+    {"dpkg", false},
+    {"bind", true},
+    {"complete", true},
+    {"compgen", true},
+    {"fc", true},
+    {"history", true},
+    {"hash", true},
+    {"enable", true},
+    {"trap", false},
+    {"alias", true},
+    {"curl", false},
+    {"wget", false},
+    {"date", false},
+    {"jq", false},
+    {"ssh", false},
+    {"tclsh", true},
+    {"guile", true},
+    {"R", true},
+    {"erl", true},
+    {"elixir", true},
+    {"iex", true},
+    {"ghc", true},
+    {"ocaml", true},
+    {"swift", true},
+    {"groovy", true},
+    {"jshell", true},
+    {"rake", true},
+    {"gnuplot", true},
+    {"octave", true},
+    {"maxima", true},
+    {"lftp", true},
+    {"ftp", true},
+    {"bc", true},
+    {"dc", true},
+    {"m4", true},
+    {"redis-cli", true},
+    {"tcpdump", true},
+    {"gcc", true},
+    {"clang", true},
+    {"cc", true},
+    {"g++", true},
+    {"go", true},
+    {"cargo", true},
+    {"ninja", true},
+    {"task", true},
+    {"just", true},
+    {"multipass", true},
+    {"limactl", true},
+    {"salt", true},
+    {"fab", true},
+    {"et", true},
+    {"turbo", true},
+    {"cmake", true},
+    {"gpg-agent", true},
+    {"with-lockfile", true},
+    {"osh", true},
+    {"sbcl", true},
+    {"clisp", true},
+    {"nim", true},
+    {"racket", true},
 };
 
 void
@@ -58,8 +159,10 @@ hide_program(struct sh *sh, size_t leaf, const struct command *c)
         return;
     struct str name = program_name(c->argv[0].w.text, &trusted);
     for (size_t i = 0; i < ARRAY_LEN(programs); i++)
-        if (str_is(name, programs[i].name))
+        if (str_is(name, programs[i].name)) {
             hide_words(sh, leaf, 1, c->n, programs[i].all);
+            hide_input(sh, leaf, c);
+        }
     if (str_is(name, "git"))
         wrap_git(sh, leaf, c);
     if ((str_is(name, "make") || str_is(name, "gmake")) && c->herestring)

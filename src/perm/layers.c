@@ -210,16 +210,17 @@ names_own(struct str pattern)
         ".git",          "x",
     };
     char *p = str_dup(pattern);
-    bool match = pattern.len == 0;
+    bool match = pattern.len == 0, wild = strpbrk(p, "*?[") != NULL;
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        match = match || fnmatch(p, own[i], FNM_CASEFOLD) == 0;
+        match = match || ((wild || (strcmp(own[i], "x") != 0 && strcmp(own[i], "a.md") != 0)) &&
+                          fnmatch(p, own[i], FNM_CASEFOLD) == 0);
     free(p);
     return match;
 }
 
 /* find with a test of names, joined to nothing else by -o or !, removes what they match, not the folder it starts from. */
-static bool
-find_by_name(const struct perm_leaf *l)
+bool
+leaf_finds_by_name(const struct perm_leaf *l)
 {
     bool named = false;
     if (!leaf_is(l, "find"))
@@ -245,8 +246,7 @@ layer_paths(struct chain *c)
         const struct perm_leaf *l = &c->sh.leaves[i];
         bool cd = leaf_is(l, "cd") || leaf_is(l, "pushd");
         leaf_is_yare(c, i);
-        if (l->effects_unknown)
-            judge_operands(c, l);
+        judge_operands(c, l);
         for (size_t k = 0; k < l->n_effects; k++) {
             const struct perm_effect *e = &l->effects[k];
             struct access a = {.kind = e->kind,
@@ -262,7 +262,7 @@ layer_paths(struct chain *c)
                                .below = e->below,
                                .span = e->span,
                                .only = e->only,
-                               .by_name = e->kind == EFFECT_DELETE_TREE && find_by_name(l)};
+                               .by_name = e->kind == EFFECT_DELETE_TREE && leaf_finds_by_name(l)};
             if (!chain_seen(c, xasprintf("%zu %d%d%d%d%d%d%d %s", i, (int)e->kind, e->glob,
                                          e->redirect, e->itself, e->below, (int)e->span,
                                          e->path != NULL,

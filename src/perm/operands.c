@@ -1,12 +1,25 @@
 /*
- * Layer 5 for programs whose effects are not known: their operands may be files that they open. yare's own files, folders that hold
- * what a deny rule names, and code that names such a file ask, wherever the command may run.
+ * Layer 5 for programs whose effects are not known: their words may name files that they open or change. yare's own files, folders that
+ * hold what a deny rule names, what an Edit deny rule names, and code that names such a file ask, wherever the command may run.
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
 #include "perm/chain_ctx.h"
+
+enum { PIECES_MAX = 256, PATH_LONGEST = 4096 };
+
+static bool
+is_any(const struct perm_leaf *l, const char *const *programs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (leaf_is(l, programs[i]))
+            return true;
+    return false;
+}
 
 /* These read or write all that lies in a folder they are given. */
 static bool
@@ -15,18 +28,239 @@ takes_trees(const struct perm_leaf *l)
     static const char *const programs[] = {"tar",  "bsdtar", "gtar",  "zip",         "7z",
                                            "7za",  "rar",    "rsync", "scp",         "sftp",
                                            "cpio", "pax",    "ditto", "git-archive", "restic"};
-    for (size_t i = 0; i < ARRAY_LEN(programs); i++)
-        if (leaf_is(l, programs[i]))
+    return is_any(l, programs, ARRAY_LEN(programs));
+}
+
+/* Their words are code or statements that open files, whatever else stands in them. */
+static bool
+takes_code(const struct perm_leaf *l)
+{
+    static const char *const programs[] = {"awk",  "gawk",  "mawk",    "nawk",   "sqlite3",
+                                           "psql", "mysql", "mariadb", "duckdb", "socat",
+                                           "gcc",  "cc",    "clang",   "cpp",    "as"};
+    return l->cls == CLASS_DANGER || is_any(l, programs, ARRAY_LEN(programs));
+}
+
+/* ---- programs that leave what they name as it is ---- */
+
+static bool
+has_word(const struct perm_leaf *l, const char *word)
+{
+    for (size_t i = 1; i < l->n_argv; i++)
+        if (l->argv[i].known && str_is(l->argv[i].text, word))
             return true;
     return false;
 }
 
-static void
-operand_from(struct chain *c, const char *cwd, const char *text, bool tree)
+/* git's sub-commands that write the working tree. */
+static bool
+git_changes_files(const struct perm_leaf *l)
 {
+    static const char *const subs[] = {
+        "checkout", "restore", "rm",        "mv",    "clean", "apply",         "clone",
+        "worktree", "init",    "submodule", "reset", "am",    "checkout-index"};
+    if (has_word(l, "--cached") || (has_word(l, "--staged") && !has_word(l, "--worktree")))
+        return false; /* the index alone */
+    if (has_word(l, "reset"))
+        return has_word(l, "--hard") || has_word(l, "--merge") || has_word(l, "--keep");
+    for (size_t i = 0; i < ARRAY_LEN(subs); i++)
+        if (has_word(l, subs[i]))
+            return true;
+    return false;
+}
+
+/* Runners with a word that makes or changes what is named behind it. */
+static bool
+copies_or_edits(const struct perm_leaf *l)
+{
+    static const struct {
+        const char *program, *word;
+    } rows[] = {{"docker", "cp"},     {"podman", "cp"},  {"kubectl", "cp"}, {"cmake", "-E"},
+                {"cargo", "new"},     {"cargo", "init"}, {"gh", "clone"},   {"dotnet", "new"},
+                {"terraform", "fmt"}, {"uv", "init"},    {"poetry", "new"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (leaf_is(l, rows[i].program) && has_word(l, rows[i].word))
+            return true;
+    if (!leaf_is(l, "perl") && !leaf_is(l, "ruby"))
+        return false;
+    for (size_t i = 1; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        if (s.len > 1 && s.ptr[0] == '-' &&
+            (s.ptr[1] == 'i' || str_starts(s, "-pi") || str_starts(s, "-ni")))
+            return true;
+    }
+    return false;
+}
+
+/* They run, check, build or send what their operands name. Those that also rewrite it do so with a word that says so. */
+static bool
+leaves_operands(const struct perm_leaf *l)
+{
+    static const char *const checkers[] = {"eslint",        "ruff",         "prettier", "black",
+                                           "biome",         "stylelint",    "rubocop",  "isort",
+                                           "rustfmt",       "markdownlint", "shfmt",    "gofmt",
+                                           "golangci-lint", "oxlint",       "standard"};
+    static const char *const fixes[] = {"--fix",      "--write", "-w",         "-i",
+                                        "-a",         "-A",      "--in-place", "--autocorrect",
+                                        "--fix-only", "format"};
+    static const char *const looks[] = {"--check", "--diff", "--list-different", "-l", "-d", "-c"};
+    static const char *const always[] = {"black", "isort",
+                                         "rustfmt"}; /* rewrite unless told not to */
+    static const char *const runners[] = {"pytest",
+                                          "py.test",
+                                          "jest",
+                                          "vitest",
+                                          "mocha",
+                                          "ava",
+                                          "tap",
+                                          "mypy",
+                                          "pyright",
+                                          "flake8",
+                                          "pylint",
+                                          "tsc",
+                                          "cargo",
+                                          "node",
+                                          "nodejs",
+                                          "python",
+                                          "python3",
+                                          "bash",
+                                          "sh",
+                                          "zsh",
+                                          "ruby",
+                                          "deno",
+                                          "bun",
+                                          "tsx",
+                                          "ts-node",
+                                          "phpunit",
+                                          "rspec",
+                                          "ctest",
+                                          "make",
+                                          "cmake",
+                                          "npm",
+                                          "npx",
+                                          "yarn",
+                                          "pnpm",
+                                          "docker",
+                                          "podman",
+                                          "kubectl",
+                                          "helm",
+                                          "terraform",
+                                          "gh",
+                                          "go",
+                                          "dotnet",
+                                          "mvn",
+                                          "gradle",
+                                          "java",
+                                          "shellcheck",
+                                          "hadolint",
+                                          "yamllint",
+                                          "codespell",
+                                          "ninja",
+                                          "meson",
+                                          "bazel",
+                                          "just",
+                                          "task",
+                                          "uv",
+                                          "poetry",
+                                          "playwright",
+                                          "cypress",
+                                          "tox",
+                                          "nox",
+                                          "coverage",
+                                          "perl",
+                                          "php",
+                                          "lua",
+                                          "ansible-playbook",
+                                          "docker-compose",
+                                          "k6",
+                                          "locust",
+                                          "git",
+                                          "clang-tidy",
+                                          "cppcheck"};
+    if (leaf_is(l, "git"))
+        return !git_changes_files(l);
+    if (copies_or_edits(l))
+        return false;
+    if (is_any(l, runners, ARRAY_LEN(runners)))
+        return true;
+    if (!is_any(l, checkers, ARRAY_LEN(checkers)))
+        return false;
+    bool changes = is_any(l, always, ARRAY_LEN(always));
+    for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
+        changes |= has_word(l, fixes[i]);
+    for (size_t i = 0; i < ARRAY_LEN(looks); i++)
+        changes &= !has_word(l, looks[i]);
+    return !changes;
+}
+
+/* Where even those put what they make. */
+static bool
+is_output_option(struct str option)
+{
+    static const char *const names[] = {"-o",
+                                        "-O",
+                                        "--output",
+                                        "--out",
+                                        "--out-dir",
+                                        "--outDir",
+                                        "--outdir",
+                                        "--outfile",
+                                        "--output-dir",
+                                        "--output-file",
+                                        "--pack-destination",
+                                        "--dest",
+                                        "-d",
+                                        "--download-dir",
+                                        "--prefix",
+                                        "--cwd",
+                                        "-C",
+                                        "-B",
+                                        "-D",
+                                        "--dir",
+                                        "--directory",
+                                        "DESTDIR",
+                                        "PREFIX"};
+    size_t eq = str_find(option, '=', 0);
+    struct str name = eq == (size_t)-1 ? option : str_sub(option, 0, eq);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* ---- one name ---- */
+
+/* The deny rule for edits that names what the program is given: the path itself, or all that lies in that folder. */
+static const struct perm_rule *
+edit_rule(const struct chain *c, const struct path_names *n)
+{
+    const char *const *v = (const char *const *)n->v;
+    const struct perm_rule *r =
+        rules_match_path(c->req->rules, &c->deny, "Edit", v, n->n, &c->anchor);
+    struct path_names deep = {.n = n->n};
+    for (size_t i = 0; i < n->n; i++)
+        deep.v[i] = xasprintf("%s/\x02", n->v[i]);
+    if (!r)
+        r = rules_match_path(c->req->rules, &c->deny, "Edit", (const char *const *)deep.v, deep.n,
+                             &c->anchor);
+    path_names_release(&deep);
+    return r;
+}
+
+struct look {
+    struct chain *c;
+    bool tree;  /* it takes whole folders */
+    bool edits; /* it may change what it names */
+    bool reads; /* what is read there is denied by rules that other layers have not looked at */
+};
+
+static void
+name_from(const struct look *k, const char *cwd, const char *text)
+{
+    struct chain *c = k->c;
     struct path_names n;
     bool own = false;
-    if (chain_seen(c, xasprintf("operand %d %s %s", tree, cwd, text)))
+    if (chain_seen(c, xasprintf("operand %d%d%d %s %s", k->tree, k->edits, k->reads, cwd, text)))
         return;
     path_names_init(&n, cwd, text, c->fold);
     for (size_t i = 0; i < n.n; i++) {
@@ -37,94 +271,162 @@ operand_from(struct chain *c, const char *cwd, const char *text, bool tree)
                   "what it does to '%s' is not known: %s", n.v[i], what);
         break;
     }
+    const char *const *v = (const char *const *)n.v;
+    const struct perm_rule *r = k->edits ? edit_rule(c, &n) : NULL;
+    if (r)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
+                  "it may change '%s', which a deny rule is about", text);
+    r = k->reads ? rules_match_path(c->req->rules, &c->deny, "Read", v, n.n, &c->anchor) : NULL;
+    if (r)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
+                  "the code names '%s', which a deny rule is about", text);
     struct access a = {.kind = EFFECT_READ_TREE, .path = n.v[0], .shown = text};
-    if (tree && fs_is_dir(n.v[0]))
+    if (k->tree && fs_is_dir(n.v[0]))
         access_rules(c, &a, &n);
     path_names_release(&n);
 }
 
 static void
-judge_operand(struct chain *c, const struct perm_leaf *l, const char *text, bool tree)
+judge_name(const struct look *k, const struct perm_leaf *l, struct str s)
 {
+    if (!s.len || s.len >= PATH_LONGEST || memchr(s.ptr, '\0', s.len))
+        return;
+    char *text = str_dup(s);
     for (size_t i = 0; i < l->n_cwds; i++)
-        operand_from(c, l->cwds[i], text, tree);
+        name_from(k, l->cwds[i], text);
     if (!l->n_cwds)
-        operand_from(c, c->cwd, text, tree);
+        name_from(k, k->c->cwd, text);
+    free(text);
 }
 
-/* A word of code in another language that a deny rule for files would match: it may well be opened. */
+/* ---- names inside a word ---- */
+
 static bool
-code_names_denied(struct chain *c, const char *cwd, struct str code)
+is_name_char(char ch)
 {
-    static const char chars[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./~-";
+    return isalnum((unsigned char)ch) || (ch && strchr("_./~-", ch));
+}
+
+/* "x@.env", "src=.env,dst=/x", "open('.yare/a')": whatever looks like a path, also behind letters of options ("-so.yare/a"). */
+static void
+judge_pieces(const struct look *k, const struct perm_leaf *l, struct str s)
+{
     size_t looked = 0;
-    for (size_t i = 0; i < code.len;) {
-        size_t n = 0;
-        while (i + n < code.len && strchr(chars, code.ptr[i + n]) && code.ptr[i + n])
+    struct look in = *k;
+    in.tree = false;
+    in.reads = rules_any(k->c->req->rules, &k->c->deny, "Read");
+    for (size_t i = 0; i < s.len && looked < PIECES_MAX;) {
+        size_t n = 0, letters = 0;
+        while (i + n < s.len && is_name_char(s.ptr[i + n]))
             n++;
-        struct str part = str_sub(code, i, n);
+        struct str part = str_sub(s, i, n);
         i += n ? n : 1;
         if (!n || (!memchr(part.ptr, '.', n) && !memchr(part.ptr, '/', n)))
             continue;
-        if (++looked > 64)
-            return false;
-        struct path_names names;
-        char *text = str_dup(part);
-        path_names_init(&names, cwd, text, c->fold);
-        const char *const *v = (const char *const *)names.v;
-        const struct perm_rule *r =
-            rules_match_path(c->req->rules, &c->deny, "Read", v, names.n, &c->anchor);
-        if (r)
-            chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
-                      "the code names '%s', which a deny rule is about", text);
-        free(text);
-        path_names_release(&names);
-        if (r)
-            return true;
+        looked++;
+        judge_name(&in, l, part);
+        if (part.ptr[0] != '-' || n < 3 || part.ptr[1] == '-')
+            continue;
+        for (letters = 2; letters < n && letters < 6; letters++)
+            judge_name(&in, l, str_sub(part, letters, n));
     }
-    return false;
-}
-
-static bool
-code_from(struct chain *c, const struct perm_leaf *l, const char *cwd)
-{
-    for (size_t i = 1; i < l->n_argv; i++) {
-        struct str s = l->argv[i].text;
-        if (l->argv[i].known && !chain_seen(c, xasprintf("code %s %.*s", cwd, (int)s.len, s.ptr)) &&
-            code_names_denied(c, cwd, s))
-            return true;
-    }
-    return false;
 }
 
 static void
-judge_code(struct chain *c, const struct perm_leaf *l)
+judge_word(const struct look *k, const struct perm_leaf *l, struct str s, bool code)
 {
-    bool found = false;
-    if (l->cls != CLASS_DANGER || !rules_any(c->req->rules, &c->deny, "Read"))
-        return;
-    for (size_t i = 0; i < l->n_cwds && !found; i++)
-        found = code_from(c, l, l->cwds[i]);
-    if (!l->n_cwds)
-        code_from(c, l, c->cwd);
+    size_t eq = str_find(s, '=', 0);
+    bool one = !memchr(s.ptr, ' ', s.len) && !memchr(s.ptr, '\n', s.len);
+    if (s.ptr[0] != '-')
+        judge_name(k, l, s);
+    if (eq != (size_t)-1)
+        judge_name(k, l, str_sub(s, eq + 1, s.len));
+    if (s.ptr[0] == '-' && s.ptr[1] != '-' && s.len > 2)
+        judge_name(k, l, str_sub(s, 2, s.len));
+    /* a sentence, as in a commit's message, names nothing that is opened */
+    if ((one || code) && !str_starts(s, "--exclude") && !str_starts(s, "--ignore"))
+        judge_pieces(k, l, s);
+}
+
+/* rsync, cp -T: what lies in the folders that are copied comes to lie in the last one. */
+static void
+judge_copied(const struct look *k, const struct perm_leaf *l)
+{
+    enum { ENTRIES_MAX = 2000 };
+    const char *cwd = l->cwd ? l->cwd : k->c->cwd;
+    size_t last = l->n_argv - 1, looked = 0;
+    for (size_t i = 1; i < last && l->argv[last].known; i++) {
+        struct str s = l->argv[i].text;
+        if (!l->argv[i].known || !s.len || s.ptr[0] == '-' || s.len >= PATH_LONGEST)
+            continue;
+        char *text = str_dup(s), *dir = fs_normalize(cwd, text);
+        char *into = str_dup(l->argv[last].text);
+        DIR *d = opendir(dir);
+        /* without a closing slash the folder itself is copied: rsync alone */
+        bool itself = s.ptr[s.len - 1] != '/' && leaf_is(l, "rsync");
+        if (d && itself) {
+            char *to = fs_join(into, fs_basename(dir));
+            judge_name(k, l, str_from(to));
+            free(to);
+        }
+        for (struct dirent *e; d && !itself && looked < ENTRIES_MAX && (e = readdir(d)); looked++) {
+            char *to = fs_join(into, e->d_name);
+            if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                judge_name(k, l, str_from(to));
+            free(to);
+        }
+        if (d)
+            closedir(d);
+        free(into);
+        free(dir);
+        free(text);
+    }
+}
+
+static bool
+copies_into(const struct perm_leaf *l)
+{
+    bool onto = false;
+    for (size_t i = 1; leaf_is(l, "cp") && i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        onto = onto || str_is(s, "--no-target-directory") ||
+               (s.len > 1 && s.ptr[0] == '-' && s.ptr[1] != '-' && memchr(s.ptr, 'T', s.len));
+    }
+    return l->n_argv > 2 && (onto || leaf_is(l, "rsync"));
+}
+
+/* yare's own files and those of an agent, behind another name from now on. */
+static void
+judge_links(struct chain *c, const struct perm_leaf *l)
+{
+    struct look k = {.c = c};
+    for (size_t i = 1; leaf_is(l, "ln") && i < l->n_argv; i++)
+        if (l->argv[i].known && l->argv[i].text.len && l->argv[i].text.ptr[0] != '-')
+            judge_name(&k, l, l->argv[i].text);
 }
 
 void
 judge_operands(struct chain *c, const struct perm_leaf *l)
 {
-    judge_code(c, l);
-    bool tree = takes_trees(l);
+    bool edit_rules = rules_any(c->req->rules, &c->deny, "Edit"), code = takes_code(l);
+    judge_links(c, l);
+    if (copies_into(l))
+        judge_copied(&(struct look){.c = c, .edits = edit_rules}, l);
+    if (!l->effects_unknown)
+        return;
+    bool leaves = l->role == LEAF_WRAPPER || leaves_operands(l), output = false;
     for (size_t i = 1; i < l->n_argv; i++) {
-        const struct perm_word *w = &l->argv[i];
-        if (!w->known || !w->text.len || w->text.len >= 4096 ||
-            memchr(w->text.ptr, '\0', w->text.len))
-            continue;
-        char *text = str_dup(w->text), *value = strchr(text, '=');
-        if (text[0] != '-')
-            judge_operand(c, l, text, tree);
-        if (value && value[1])
-            judge_operand(c, l, value + 1, tree);
-        free(text);
+        struct str s = l->argv[i].text;
+        bool here = output || (s.len && is_output_option(s));
+        bool text = code && (memchr(s.ptr, ' ', s.len) || memchr(s.ptr, '(', s.len));
+        struct look k = {
+            .c = c, .tree = takes_trees(l), .edits = edit_rules && (!leaves || here || text)};
+        if (l->argv[i].known && s.len && s.len < (1 << 16))
+            judge_word(&k, l, s, code);
+        output = here && s.len && s.ptr[0] == '-' && !memchr(s.ptr, '=', s.len);
     }
+    struct look k = {.c = c, .edits = edit_rules && code};
+    for (size_t i = 0; code && i < l->n_hidden; i++)
+        if (l->hidden[i].text.len)
+            judge_pieces(&k, l, l->hidden[i].text);
 }

@@ -355,11 +355,15 @@ const char *
 path_critical(const struct chain *c, const struct access *a, const char *path)
 {
     char *content = a->glob ? whole_content(path) : NULL;
+    char *real = content ? path_resolve(content) : NULL; /* link to home, then all in it */
     const char *what = critical_folder(c, content ? content : path);
+    if (!what && real)
+        what = critical_folder(c, real);
     if (!what && !a->by_name && critical_project(c, content ? content : path))
         what = "the project";
     if (!what && !content && !a->by_name && holds_working_folder(c, a, path))
         what = "the working folder";
+    free(real);
     free(content);
     return what;
 }
