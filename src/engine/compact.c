@@ -20,18 +20,12 @@
 
 /* ---- figures ---- */
 
-double
-compact_bytes_per_token(const struct core *c)
-{
-    return c->state.bytes_per_token > 0 ? c->state.bytes_per_token : 4.0;
-}
-
 size_t
 compact_room(const struct core *c, int percent, int64_t cap)
 {
     int64_t window = context_window(c);
     int64_t tokens = (window > 0 ? window : WINDOW_UNKNOWN) / 100 * percent;
-    return (size_t)((double)(tokens < cap ? tokens : cap) * compact_bytes_per_token(c));
+    return (size_t)((double)(tokens < cap ? tokens : cap) * context_bytes_per_token(c));
 }
 
 static bool
@@ -146,13 +140,12 @@ compact_must_stay(const struct core *c)
     size_t bytes = prompt_bytes(&c->prompt) + c->prompt.memory.len;
     for (size_t i = 0; i < c->pins.n; i++)
         bytes += c->pins.list[i].fact ? strlen(c->pins.list[i].fact) : 0;
-    return (int64_t)((double)bytes / compact_bytes_per_token(c));
+    return context_estimate(c, bytes);
 }
 
 void
 compact_say_sizes(const struct core *c, struct buf *out)
 {
-    double ratio = compact_bytes_per_token(c);
     size_t messages = 0, largest = 0;
     for (size_t i = 0; i < c->state.n; i++) {
         size_t n = c->state.messages[i]->json.len;
@@ -162,13 +155,13 @@ compact_say_sizes(const struct core *c, struct buf *out)
     /* the memory stands in the first message */
     size_t memory = c->prompt.memory.len < messages ? c->prompt.memory.len : messages;
     buf_adds(out, "system and tools ");
-    compact_count(out, (int64_t)((double)prompt_bytes(&c->prompt) / ratio));
+    compact_count(out, context_estimate(c, prompt_bytes(&c->prompt)));
     buf_adds(out, ", instruction files ");
-    compact_count(out, (int64_t)((double)memory / ratio));
+    compact_count(out, context_estimate(c, memory));
     buf_addf(out, ", %zu message%s ", c->state.n, c->state.n == 1 ? "" : "s");
-    compact_count(out, (int64_t)((double)(messages - memory) / ratio));
+    compact_count(out, context_estimate(c, messages - memory));
     buf_adds(out, " (the largest ");
-    compact_count(out, (int64_t)((double)largest / ratio));
+    compact_count(out, context_estimate(c, largest));
     buf_adds(out, ") of ");
     compact_count(out, context_window(c));
     buf_adds(out, " tokens");
@@ -219,8 +212,7 @@ replace(struct engine *e, enum compact_why why, const struct summary *s, struct 
         prompt_release(&fresh);
         return err_set(&ret->err, ERR_LIMIT, "it would not get shorter");
     }
-    ret->after =
-        (int64_t)((double)(m->json.len + prompt_bytes(&fresh)) / compact_bytes_per_token(c));
+    ret->after = context_estimate(c, m->json.len + prompt_bytes(&fresh));
     char *members = members_of(ret, why);
     message_ref(m);
     bool ok = core_compact(c, m, str_from(members), &ret->err);

@@ -174,7 +174,7 @@ measure(struct asking *a)
 {
     const struct core *c = &a->e->core;
     int64_t window = context_window(c), answer = COMPACT_SUMMARY_TOKENS;
-    double ratio = compact_bytes_per_token(c);
+    double ratio = context_bytes_per_token(c);
     if (window <= 0)
         window = WINDOW_UNKNOWN;
     if (window * COMPACT_SUMMARY_PERCENT / 100 < answer)

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "engine/compact_private.h"
+#include "engine/context.h"
 #include "engine/core.h"
 #include "tools/task.h"
 
@@ -208,7 +209,7 @@ build(struct core *c, const struct prompt *prompt, const struct summary *s, cons
 static int64_t
 tokens_with(const struct core *c, const struct prompt *prompt, const struct message *m)
 {
-    return (int64_t)((double)(prompt_bytes(prompt) + m->json.len) / compact_bytes_per_token(c));
+    return context_estimate(c, prompt_bytes(prompt) + m->json.len);
 }
 
 struct message *

@@ -16,7 +16,6 @@ struct core;
 
 /* A share of the window, at most `cap` tokens, as bytes by the estimator; window unknown: of 100,000. */
 size_t compact_room(const struct core *c, int percent, int64_t cap);
-double compact_bytes_per_token(const struct core *c);
 #define COMPACT_SUMMARY_PERCENT 8 /* of the window, what a summary may take */
 #define COMPACT_SUMMARY_TOKENS 8000
 

@@ -12,8 +12,8 @@ context_bytes_per_token(const struct core *c)
     return c->state.bytes_per_token > 0 ? c->state.bytes_per_token : BYTES_PER_TOKEN;
 }
 
-static int64_t
-estimate(const struct core *c, size_t bytes)
+int64_t
+context_estimate(const struct core *c, size_t bytes)
 {
     return (int64_t)((double)bytes / context_bytes_per_token(c));
 }
@@ -53,13 +53,13 @@ context_used(const struct core *c)
 {
     const struct state *st = &c->state;
     if (st->context_tokens > 0 && !c->loaded)
-        return st->context_tokens + estimate(c, bytes_after_count(c));
+        return st->context_tokens + context_estimate(c, bytes_after_count(c));
     if (st->context_tokens > 0)
-        return st->context_tokens + estimate(c, bytes_from(st, st->n_counted));
+        return st->context_tokens + context_estimate(c, bytes_from(st, st->n_counted));
     size_t n = c->loaded ? bytes_from(st, 0)
                          : (size_t)conversation_bytes(c->conv, conversation_live(c->conv),
                                                       conversation_len(c->conv));
-    return estimate(c, n + prompt_bytes(&c->prompt));
+    return context_estimate(c, n + prompt_bytes(&c->prompt));
 }
 
 int64_t

@@ -79,6 +79,7 @@ void context_redo_edits(struct core *c);
 int64_t context_used(const struct core *c);
 int64_t context_window(const struct core *c); /* 0: unknown */
 double context_bytes_per_token(const struct core *c);
+int64_t context_estimate(const struct core *c, size_t bytes); /* tokens */
 /* "ok" "warn" "error" "blocking", in this one place. */
 const char *context_state_name(int64_t used, int64_t window);
 int64_t

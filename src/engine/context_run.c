@@ -188,7 +188,7 @@ budget_is_due(struct core *c)
 static void
 run_budget(struct core *c)
 {
-    int64_t saved = (int64_t)((double)c->state.budget_saved / context_bytes_per_token(c));
+    int64_t saved = context_estimate(c, (size_t)c->state.budget_saved);
     struct tier_result r = {.after = context_used(c)};
     r.before = r.after + saved;
     c->state.budget_saved = 0;
