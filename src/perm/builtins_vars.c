@@ -27,7 +27,15 @@ sets_value(const struct word *w)
     return !w->w.known || str_find(w->w.text, '=', 0) != (size_t)-1;
 }
 
-/* declare and its kin: letters that only mark or print. -n makes a reference, -i and arithmetic evaluate. */
+/* ---- declare, typeset, local, export, readonly ---- */
+
+struct declares {
+    struct sh *sh;
+    size_t leaf;
+    const struct command *c;
+    bool exported, freezes; /* -x and -r, or the builtin's name */
+};
+
 /* Attributes change what later assignments mean; those of functions and "export -n" alone do not. */
 static void
 attribute(struct sh *sh, const struct command *c)
@@ -38,70 +46,104 @@ attribute(struct sh *sh, const struct command *c)
     sh->attrs_seen = true;
 }
 
+/* Letters that only mark or print are fine. -n makes a reference, -i and those that are not known evaluate. */
+static void
+declare_option(struct declares *d, struct str s)
+{
+    struct perm_leaf *l = leaf_at(d->sh, d->leaf);
+    for (size_t k = 1; k < s.len; k++) {
+        if (strchr("inulc", s.ptr[k]) || !strchr("rxagAfFpt-", s.ptr[k]))
+            attribute(d->sh, d->c);
+        if (strchr("rxagAfFptul-", s.ptr[k]))
+            continue;
+        effect_unknown(d->sh, d->leaf, "an attribute evaluates the value");
+        l->cls = d->exported && s.ptr[k] == 'n' ? CLASS_KNOWN : CLASS_DANGER;
+    }
+    d->exported = d->exported || memchr(s.ptr, 'x', s.len);
+    d->freezes = d->freezes || memchr(s.ptr, 'r', s.len);
+    d->sh->frozen_seen = d->sh->frozen_seen || d->freezes;
+}
+
+static void
+declare_evaluates(struct declares *d, const char *why)
+{
+    effect_unknown(d->sh, d->leaf, why);
+    leaf_at(d->sh, d->leaf)->cls = CLASS_DANGER;
+}
+
+/* The name of "name" or "name=value"; of an unknown word what its source says. */
+static struct str
+declared_name(const struct word *w)
+{
+    struct str s = w->w.known ? w->w.text : w->src;
+    size_t eq = str_find(s, '=', 0);
+    return str_sub(s, 0, eq == (size_t)-1 ? s.len : eq);
+}
+
+/* Setting a variable that is readonly fails, and what then holds is not known. */
+static void
+declare_frozen(struct declares *d, const struct word *w, struct str name)
+{
+    struct sh *sh = d->sh;
+    sh->frozen_seen = sh->frozen_seen || d->freezes;
+    for (size_t k = 0; k < sh->n_frozen && sets_value(w); k++)
+        if (d->freezes && str_eq(sh->frozen[k], name))
+            sh_incomplete(sh, "sets a variable that cannot be set");
+    if (d->freezes && sh->n_frozen < ARRAY_LEN(sh->frozen))
+        sh->frozen[sh->n_frozen++] = name;
+}
+
+static void
+declare_operand(struct declares *d, const struct word *w)
+{
+    struct sh *sh = d->sh;
+    struct perm_leaf *l = leaf_at(sh, d->leaf);
+    struct str name = declared_name(w);
+    bool sets = sets_value(w);
+    bool hides_name = !w->w.known && str_find(w->prefix, '=', 0) == (size_t)-1;
+    if (w->split || ((w->w.known || hides_name) && !is_name(name))) {
+        declare_evaluates(d, "a name operand evaluates code");
+        state_lose_shell(sh);
+    }
+    struct word v = *w;
+    v.w.text = str_sub(w->w.text, sets && w->w.known ? name.len + 1 : 0, w->w.text.len);
+    if (w->w.known && sets && str_starts(v.w.text, "("))
+        declare_evaluates(d, "an array in a word is evaluated");
+    bool safe = env_name_safe(name) && (!sets || env_value_safe(name, &v));
+    if (!safe && (d->exported || !env_plain_name(name))) {
+        l->bad_env = true;
+        l->bad_env_name = arena_dup(sh->a, name.ptr, name.len);
+    }
+    if (is_name(name) && !d->exported && !arg_is(d->c, 0, "readonly"))
+        func_local(sh, name);
+    declare_frozen(d, w, name);
+    /* The walk has set what it saw as assignments; a bare name may be a new variable of a function. */
+    if (!w->assign && is_name(name) && (sets || !d->exported))
+        state_set(sh, name, VAR_UNKNOWN, str_from(NULL));
+}
+
 void
 builtin_declare(struct sh *sh, size_t leaf, const struct command *c)
 {
-    struct perm_leaf *l = leaf_at(sh, leaf);
-    l->cls = CLASS_READER;
-    bool exported = arg_is(c, 0, "export"), operands = false;
-    bool freezes = arg_is(c, 0, "readonly");
+    struct declares d = {.sh = sh,
+                         .leaf = leaf,
+                         .c = c,
+                         .exported = arg_is(c, 0, "export"),
+                         .freezes = arg_is(c, 0, "readonly")};
+    bool operands = false;
+    set_class(sh, leaf, CLASS_READER);
     for (size_t i = 1; i < c->n; i++) {
         const struct word *w = &c->argv[i];
-        struct str s = w->w.text;
-        if (w->w.known && s.len > 1 && (s.ptr[0] == '-' || s.ptr[0] == '+') && !operands) {
-            for (size_t k = 1; k < s.len; k++)
-                if (strchr("inulc", s.ptr[k]) || !strchr("rxagAfFpt-", s.ptr[k]))
-                    attribute(sh, c);
-            for (size_t k = 1; k < s.len; k++)
-                if (!strchr("rxagAfFptuln-", s.ptr[k]) || s.ptr[k] == 'n') {
-                    effect_unknown(sh, leaf, "an attribute evaluates the value");
-                    l->cls = exported && s.ptr[k] == 'n' ? CLASS_KNOWN : CLASS_DANGER;
-                }
-            exported = exported || memchr(s.ptr, 'x', s.len);
-            freezes = freezes || memchr(s.ptr, 'r', s.len);
-            sh->frozen_seen = sh->frozen_seen || freezes;
-            continue;
-        }
-        operands = true;
-        sh->frozen_seen = sh->frozen_seen || freezes;
-        size_t eq = w->w.known ? str_find(s, '=', 0) : (size_t)-1;
-        struct str name = eq == (size_t)-1 ? s : str_sub(s, 0, eq);
-        if (w->split ||
-            (!w->w.known && str_find(w->prefix, '=', 0) == (size_t)-1 &&
-             !is_name(str_sub(w->src, 0, str_find(w->src, '=', 0)))) ||
-            (w->w.known && !is_name(name))) {
-            effect_unknown(sh, leaf, "a name operand evaluates code");
-            l->cls = CLASS_DANGER;
-            state_lose_shell(sh);
-        }
-        if (!w->w.known) {
-            size_t k = str_find(w->src, '=', 0);
-            name = str_sub(w->src, 0, k == (size_t)-1 ? w->src.len : k);
-        }
-        bool sets = eq != (size_t)-1 || !w->w.known;
-        struct word v = *w;
-        v.w.text = str_sub(s, eq + 1, s.len);
-        if (w->w.known && eq != (size_t)-1 && v.w.text.len && v.w.text.ptr[0] == '(') {
-            effect_unknown(sh, leaf, "an array in a word is evaluated");
-            l->cls = CLASS_DANGER;
-        }
-        bool safe = env_name_safe(name) && (!sets || env_value_safe(name, &v));
-        if (!safe && (exported || !env_plain_name(name))) {
-            l->bad_env = true;
-            l->bad_env_name = arena_dup(sh->a, name.ptr, name.len);
-        }
-        if (is_name(name) && !exported && !arg_is(c, 0, "readonly"))
-            func_local(sh, name);
-        for (size_t k = 0; k < sh->n_frozen && sets_value(w); k++)
-            if (freezes && str_eq(sh->frozen[k], name))
-                sh_incomplete(sh, "sets a variable that cannot be set");
-        if (freezes && sh->n_frozen < ARRAY_LEN(sh->frozen))
-            sh->frozen[sh->n_frozen++] = name;
-        /* The walk has set what it saw as assignments; a bare name may be a new variable of a function. */
-        if (!w->assign && is_name(name) && (sets || !exported))
-            state_set(sh, name, VAR_UNKNOWN, str_from(NULL));
+        bool option = w->w.known && w->w.text.len > 1 && is_option(w);
+        operands = operands || !option;
+        if (operands)
+            declare_operand(&d, w);
+        else
+            declare_option(&d, w->w.text);
     }
 }
+
+/* ---- the others ---- */
 
 void
 builtin_unset(struct sh *sh, size_t leaf, const struct command *c)

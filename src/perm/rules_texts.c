@@ -14,7 +14,6 @@ enum { TEXT_MAX = 1 << 20 };
 /* Stands for an unknown word while a leaf's text is made; letters and digits, so that nothing quotes it. A command that really
  * holds it is judged as if that word were unknown, which only narrows. */
 static const char unknown_word[] = "0yare0unknown0word0";
-/* ---- the texts of a leaf ---- */
 
 /* Unknown words become WILD_GAP; with `absorb` so do the blanks around them, since such a word may vanish or become many. */
 static void
