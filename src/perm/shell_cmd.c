@@ -41,6 +41,23 @@ computes_key(struct str e)
     return !number && str_find(e, '=', 0) != (size_t)-1;
 }
 
+/* The elements of "(a b c)". */
+static void
+read_array(struct sh *sh, TSNode array, struct words *out)
+{
+    uint32_t n = ts_node_child_count(array);
+    for (uint32_t i = 0; i < n; i++) {
+        TSNode e = ts_node_child(array, i);
+        if (computes_key(node_text(sh, e)))
+            sh_incomplete(sh, "an array in an assignment evaluates its subscripts");
+        if (ts_node_is_named(e) && !node_is(e, "comment"))
+            word_decode(sh, array, ts_node_start_byte(e), ts_node_end_byte(e), WORD_ARG, out);
+        if (i > 0 && !gap_is_blank(sh, ts_node_end_byte(ts_node_child(array, i - 1)),
+                                   ts_node_start_byte(e), true))
+            sh_incomplete(sh, "the parser passed over a part of an array");
+    }
+}
+
 /* name=value from the start of `n` to `end`: the parser may have cut the value short, its rest lies in `outer`. */
 static void
 read_assignment(struct sh *sh, TSNode outer, TSNode n, uint32_t end, struct command *c,
@@ -64,21 +81,10 @@ read_assignment(struct sh *sh, TSNode outer, TSNode n, uint32_t end, struct comm
     bool array = !ts_node_is_null(value) && node_is(value, "array");
     if (array && end != ts_node_end_byte(n))
         sh_incomplete(sh, "an array in a word is not understood");
-    if (array) {
-        uint32_t k = ts_node_child_count(value);
-        for (uint32_t i = 0; i < k; i++) {
-            TSNode e = ts_node_child(value, i);
-            if (computes_key(node_text(sh, e)))
-                sh_incomplete(sh, "an array in an assignment evaluates its subscripts");
-            if (ts_node_is_named(e) && !node_is(e, "comment"))
-                word_decode(sh, value, ts_node_start_byte(e), ts_node_end_byte(e), WORD_ARG, &ws);
-            if (i > 0 && !gap_is_blank(sh, ts_node_end_byte(ts_node_child(value, i - 1)),
-                                       ts_node_start_byte(e), true))
-                sh_incomplete(sh, "the parser passed over a part of an array");
-        }
-    } else {
+    if (array)
+        read_array(sh, value, &ws);
+    else
         word_decode(sh, outer, from, end, WORD_ASSIGN, &ws);
-    }
     struct word v = !array && ws.n == 1 ? ws.v[0] : word_unknown(str_sub(t, eq + 1, t.len), false);
     struct perm_assign a = {.name = name, .value = v.w, .exported_only_here = prefix};
     /* Operands of a command: their braces are expanded, which plain assignments' are not. */

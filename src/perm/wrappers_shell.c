@@ -124,6 +124,44 @@ command_value(struct str s)
                : s;
 }
 
+/* runuser with a command of its own. */
+static void
+wrap_runuser(struct wrap *x)
+{
+    wrap_opaque(x, "runs another program as another user");
+    if (x->o.unknown)
+        wrap_guess(x, 1);
+    else
+        leaf_inner(x->sh, x->leaf, x->c, wrap_inner(x), false);
+}
+
+/* "su USER -c STRING" and "su USER --command=STRING", from the first operand on; true and where the string is. */
+static bool
+su_string(const struct command *c, size_t first, size_t *ret)
+{
+    for (size_t k = first; k + 1 < c->n; k++)
+        if (str_is(c->argv[k].w.text, "-c") || str_is(c->argv[k].w.text, "--command")) {
+            *ret = k + 1;
+            return true;
+        }
+    for (size_t k = first; k < c->n; k++)
+        if (str_starts(c->argv[k].w.text, "--command=")) {
+            *ret = k;
+            return true;
+        }
+    return false;
+}
+
+/* A text that the shell runs; of one that is not known there may be more. */
+static void
+run_text(struct wrap *x, const struct word *w, struct str text)
+{
+    size_t from = x->sh->ret->n_leaves;
+    leaf_inner_text(x->sh, x->leaf, text, false);
+    if (!w->w.known)
+        words_are_guessed(x->sh, from);
+}
+
 void
 wrap_shell(struct wrap *x)
 {
@@ -131,25 +169,11 @@ wrap_shell(struct wrap *x)
     const struct command *c = x->c;
     bool with_c, su = x->w->power;
     if (runs_words(x)) {
-        wrap_opaque(x, "runs another program as another user");
-        if (x->o.unknown)
-            wrap_guess(x, 1);
-        else
-            leaf_inner(sh, x->leaf, c, wrap_inner(x), false);
+        wrap_runuser(x);
         return;
     }
     size_t i = shell_options(c, su, &with_c);
-    if (su && !with_c) /* su USER -c STRING */
-        for (size_t k = i; k + 1 < c->n && !with_c; k++)
-            if (str_is(c->argv[k].w.text, "-c") || str_is(c->argv[k].w.text, "--command")) {
-                with_c = true;
-                i = k + 1;
-            }
-    for (size_t k = i; su && k < c->n && !with_c; k++)
-        if (str_starts(c->argv[k].w.text, "--command=")) {
-            with_c = true;
-            i = k;
-        }
+    with_c = with_c || (su && su_string(c, i, &i));
     if (literal_shell(c)) {
         leaf_at(sh, x->leaf)->cls = CLASS_READER;
         leaf_inner_text(sh, x->leaf, c->argv[2].w.text, true);
@@ -158,20 +182,16 @@ wrap_shell(struct wrap *x)
     wrap_opaque(x, "runs a shell");
     if (with_c && i < c->n && !plain_sh(c->argv[i].w.text) && !is_bash(c->argv[0].w.text))
         sh_incomplete(sh, "another shell may read this text in another way");
-    size_t from = sh->ret->n_leaves;
     if (with_c && i < c->n) {
-        leaf_inner_text(sh, x->leaf, command_value(c->argv[i].w.text), false);
-        if (!c->argv[i].w.known)
-            words_are_guessed(sh, from);
+        run_text(x, &c->argv[i], command_value(c->argv[i].w.text));
     } else if (i < c->n && !su && !shell_reads_input(c, i)) {
         effect_add(sh, x->leaf, EFFECT_READ, &c->argv[i]);
         effect_add(sh, x->leaf, EFFECT_EXEC, &c->argv[i]);
-    } else if (c->doc)
+    } else if (c->doc) {
         leaf_inner_text(sh, x->leaf, c->doc->body, false);
-    else if (c->herestring) {
-        leaf_inner_text(sh, x->leaf, c->herestring->w.text, false);
-        if (!c->herestring->w.known)
-            words_are_guessed(sh, from);
-    } else if (!su) /* what comes through the pipe may be anything */
+    } else if (c->herestring) {
+        run_text(x, c->herestring, c->herestring->w.text);
+    } else if (!su) { /* what comes through the pipe may be anything */
         leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
+    }
 }
