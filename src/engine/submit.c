@@ -313,6 +313,9 @@ append_prompt(struct core *c, const char *text, struct err *err)
     }
     struct buf told;
     buf_init(&told, (size_t)1 << 20);
+    bool pins[PINS_MAX]; /* what cannot be written now is told with the next prompt */
+    enum perm_mode mode = c->told_mode;
+    memcpy(pins, c->pins.told, sizeof pins);
     attach_files(c, b, str_from(text), &told);
     attach_all(c, b);
     struct message *m = message_build(b);
@@ -320,7 +323,12 @@ append_prompt(struct core *c, const char *text, struct err *err)
         buf_release(&told);
         return err_set(err, ERR_LIMIT, "the prompt is too large");
     }
-    bool ok = append_memory(c, err) && core_append(c, message_ref(m), err) && core_sync(c, err);
+    bool ok = append_memory(c, err) && core_append(c, message_ref(m), err);
+    if (!ok) {
+        memcpy(c->pins.told, pins, sizeof pins);
+        c->told_mode = mode;
+    }
+    ok = ok && core_sync(c, err);
     if (ok)
         core_emit_user(c, m, text, false);
     if (ok)

@@ -104,6 +104,30 @@ test_pins_without_room(void **state)
     rig_end(&r);
 }
 
+/* The prompt that was to tell of a pin could not be written: the next one tells. */
+static void
+test_a_pin_is_told_with_the_prompt_that_is_written(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    says(&r, "one");
+    says(&r, "two");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_result(&r);
+    command(&r, "/pin the port is 4711", "1  the port");
+    limit(100);
+    rig_post(&r, OP_SUBMIT, "no room");
+    assert_true(rig_result(&r)->u.result.is_error);
+    limit(RLIM_INFINITY);
+    rig_post(&r, OP_SUBMIT, "room again");
+    assert_string_equal(rig_result(&r)->u.result.text, "two");
+    const struct scripted_request *q = scripted_request(r.script, 1);
+    assert_non_null(strstr(q->messages[q->n_messages - 1], "the port is 4711"));
+    rig_end(&r);
+}
+
 /* A fork that lacks a pin or an edit of its parent is none. */
 static void
 test_a_fork_without_room(void **state)
@@ -139,6 +163,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instructions_without_room),
         cmocka_unit_test(test_pins_without_room),
+        cmocka_unit_test(test_a_pin_is_told_with_the_prompt_that_is_written),
         cmocka_unit_test(test_a_fork_without_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
