@@ -12,6 +12,7 @@
 #include "base/fs.h"
 #include "engine/engine.h"
 #include "front_watch.h"
+#include "headless_json.h"
 #include "headless_linear.h"
 #include "setup.h"
 #include "ui/app.h"
@@ -49,6 +50,19 @@ stop_start(void *user)
     setup_cancel(user);
 }
 
+static void
+say_refused(const struct options *o, const char *why)
+{
+    struct buf line;
+    fprintf(stderr, "yare: %s\n", why);
+    if (!o->print || o->output == OUTPUT_TEXT)
+        return;
+    buf_init(&line, BUF_MAX);
+    headless_json_refused(why, &line);
+    (void)puts(buf_cstr(&line));
+    buf_release(&line);
+}
+
 struct engine *
 front_start(struct setup *s, struct front_watch *w, int *ret_code)
 {
@@ -63,7 +77,7 @@ front_start(struct setup *s, struct front_watch *w, int *ret_code)
         return NULL;
     }
     if (!e) {
-        fprintf(stderr, "yare: %s\n", err.text);
+        say_refused(s->options, err.text);
         *ret_code = s->wrong_usage ? 2 : 1;
     }
     return e;

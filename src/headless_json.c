@@ -183,6 +183,30 @@ headless_is_compaction(const struct event *e)
     return false;
 }
 
+void
+headless_json_refused(const char *why, struct buf *out)
+{
+    const struct headless_ids none = {0};
+    struct jw w;
+    jw_init(&w, out);
+    open_message(&w, "result", "error_during_execution", &none);
+    jw_kbool(&w, "is_error", true);
+    jw_kint(&w, "duration_ms", 0);
+    jw_kint(&w, "duration_api_ms", 0);
+    jw_kint(&w, "num_turns", 0);
+    jw_key(&w, "errors");
+    jw_array(&w);
+    jw_cstr(&w, why);
+    jw_end(&w);
+    jw_kcstr(&w, "stop_reason", NULL);
+    jw_knum(&w, "total_cost_usd", 0);
+    jw_kraw(&w, "usage", STR("{}"));
+    jw_kraw(&w, "modelUsage", STR("{}"));
+    jw_kraw(&w, "permission_denials", STR("[]"));
+    jw_kcstr(&w, "terminal_reason", "model_error");
+    close_message(&w, NULL);
+}
+
 bool
 headless_json(const struct event *e, struct headless_ids *ids, struct buf *out)
 {

@@ -10,4 +10,7 @@ struct headless_ids {
 };
 /* The end of a compaction, made or not, as against the cheaper tiers: what came before it, the model has not any more. */
 bool headless_is_compaction(const struct event *e);
+/* The result of a run that never began (a session that another yare has open, a journal that cannot be read): who reads the lines
+ * waits for one. */
+void headless_json_refused(const char *why, struct buf *out);
 bool headless_json(const struct event *e, struct headless_ids *ids, struct buf *out);

@@ -3,7 +3,7 @@
 import json
 import re
 
-from harness import Server, World, check, main
+from harness import Screen, Server, World, check, main, wait_until
 
 SUMMARY = "## Task\nTalk about parsers.\n## State\nThe first part is done.\n## Next step\nThe second part.\n"
 TALK = [{"generate": {"tokens": 2500, "seed": 3}}, {"usage": {"input_tokens": 9000, "output_tokens": 2500}}]
@@ -93,4 +93,24 @@ def a_fork_reads_what_its_parent_kept():
     w.close()
 
 
-main(a_boundary_has_its_line, an_automatic_one_is_told_as_auto, a_failed_one_is_told, a_fork_reads_what_its_parent_kept)
+def a_run_that_never_began_has_its_result():
+    w = World()
+    server = Server(w, {"responses": [[{"delay_ms": 600000}, {"text": "never"}]], "extension": False})
+    s = Screen(w, 80, 24, env=server.env)
+    s.wait_for("default")
+    s.say("hold it")
+    session = wait_until(lambda: w.journals() and server.requests() and w.journals()[-1].split("/")[-1][:-len(".jsonl")], "a journal")
+    for resumed, why in ((session, "open in another yare"), ("00000000-0000-4000-8000-000000000000", "no session")):
+        for kind in ("json", "stream-json"):
+            run = w.print_mode("me too", "-r", resumed, "--output-format", kind, env=server.env)
+            m = result_of(lines_of(run))
+            check(run.returncode in (1, 2) and m["is_error"] and why in m["errors"][0], run.returncode, m)
+            check(why in run.stderr, run.stderr)
+        run = w.print_mode("me too", "-r", resumed, env=server.env)
+        check(run.stdout == "" and why in run.stderr, run.stdout, run.stderr)
+    s.close()
+    server.close()
+    w.close()
+
+
+main(a_run_that_never_began_has_its_result, a_boundary_has_its_line, an_automatic_one_is_told_as_auto, a_failed_one_is_told, a_fork_reads_what_its_parent_kept)
