@@ -1,6 +1,18 @@
 /* What tools of the developer do, as data: binaries, archives, package managers; see programs_text.c. */
 #include "perm/programs.h"
 
+/* pip and pip3 are one program. */
+#define PIP_ROW(name_)                                                                             \
+    {                                                                                              \
+        .name = name_, .cls = CLASS_READER, .judge = ops_verb, .spec = {                           \
+            .shorts = "fleviq",                                                                    \
+            .longs =                                                                               \
+                "local user editable format= include-editable exclude-editable not-required "      \
+                "exclude= files verbose quiet all path=< no-color disable-pip-version-check" HELP, \
+            .exact = true                                                                          \
+        }                                                                                          \
+    }
+
 static const struct program rows[] = {
     /* A word that begins with '@' names a file with further options, a plugin is code: neither is listed. */
     READ_ROW("nm", ops_binary, "aABCDegnoprPSuUvVf:t:",
@@ -39,22 +51,8 @@ static const struct program rows[] = {
                "workspaces silent production only= no-color" HELP,
       .exact = true},
      false},
-    {"pip",
-     CLASS_READER,
-     ops_verb,
-     {.shorts = "fleviq",
-      .longs = "local user editable format= include-editable exclude-editable not-required "
-               "exclude= files verbose quiet all path=< no-color disable-pip-version-check" HELP,
-      .exact = true},
-     false},
-    {"pip3",
-     CLASS_READER,
-     ops_verb,
-     {.shorts = "fleviq",
-      .longs = "local user editable format= include-editable exclude-editable not-required "
-               "exclude= files verbose quiet all path=< no-color disable-pip-version-check" HELP,
-      .exact = true},
-     false},
+    PIP_ROW("pip"),
+    PIP_ROW("pip3"),
     {"docker",
      CLASS_READER,
      ops_verb,
