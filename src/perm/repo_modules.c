@@ -51,17 +51,29 @@ module_runs(const char *root, struct str name, int depth)
     return runs;
 }
 
+/* Where the next such mode stands from `at` on; index.len: nowhere. Looks for the one byte of it that is rare in an index. */
+static size_t
+next_mode(struct str index, size_t at)
+{
+    static const char mode[] = {0, 0, (char)0xE0, 0};
+    const char *end = index.ptr + index.len - 1, *p = index.ptr + at + 2;
+    while (p < end && (p = memchr(p, 0xE0, (size_t)(end - p)))) {
+        if (memcmp(p - 2, mode, sizeof mode) == 0)
+            return (size_t)(p - 2 - index.ptr);
+        p++;
+    }
+    return index.len;
+}
+
 static bool
 index_runs(const char *root, struct str index, int depth)
 {
-    static const char mode[] = {0, 0, (char)0xE0, 0};
     size_t found = 0, at = HEADER + MODE_AT;
     bool compressed = index.len > 7 && index.ptr[7] == 4;
-    while (at + sizeof mode < index.len) {
-        const char *p = memmem(index.ptr + at, index.len - at, mode, sizeof mode);
-        if (!p)
+    while (at + 4 < index.len) {
+        at = next_mode(index, at);
+        if (at == index.len)
             return false;
-        at = (size_t)(p - index.ptr);
         /* Names are cut in version 4: any such entry asks. */
         if (compressed || ++found > MODULES_MAX || depth >= DEPTH_MAX ||
             module_runs(root, entry_name(index, at, 20), depth) ||
