@@ -183,6 +183,34 @@ end(struct session *s)
     wire_server_stop(&s->srv);
 }
 
+/* What the events said. */
+struct seen {
+    size_t breaks, afk, model, edits;
+    int64_t input, read, write;
+    double cost;
+};
+
+static void
+see(const struct event *e, struct seen *ret)
+{
+    if (e->kind == EV_CACHE_BREAK) {
+        ret->breaks++;
+        ret->afk += strcmp(e->u.cache_break.reason, "beta header afk-mode-2026-01-31 is new") == 0;
+        ret->model += strncmp(e->u.cache_break.reason, "the model was changed to ", 25) == 0;
+        ret->cost += e->u.cache_break.cost_usd;
+        print_message("break in turn %lld: %lld tokens, $%.4f: %s\n",
+                      (long long)e->u.cache_break.turn, (long long)e->u.cache_break.tokens,
+                      e->u.cache_break.cost_usd, e->u.cache_break.reason);
+    }
+    if (e->kind == EV_USAGE) {
+        ret->input = e->u.usage.input;
+        ret->read = e->u.usage.cache_read;
+        ret->write = e->u.usage.cache_write;
+    }
+    ret->edits += e->kind == EV_USER && e->u.user.hidden && e->u.user.text &&
+                  strstr(e->u.user.text, "another word") != NULL;
+}
+
 static void
 test_fifty_turns(void **state)
 {
@@ -198,45 +226,27 @@ test_fifty_turns(void **state)
             write_file(&s, turn - 10, "another word");
         run_turn(&s, turn);
     }
-    size_t breaks = 0, afk = 0, model = 0, edits = 0;
-    int64_t input = 0, read = 0, write = 0;
-    double cost = 0;
-    for (size_t i = 0; i < s.r.n; i++) {
-        const struct event *e = s.r.ev[i];
-        if (e->kind == EV_CACHE_BREAK) {
-            breaks++;
-            afk += strcmp(e->u.cache_break.reason, "beta header afk-mode-2026-01-31 is new") == 0;
-            model += strncmp(e->u.cache_break.reason, "the model was changed to ", 25) == 0;
-            cost += e->u.cache_break.cost_usd;
-            print_message("break in turn %lld: %lld tokens, $%.4f: %s\n",
-                          (long long)e->u.cache_break.turn, (long long)e->u.cache_break.tokens,
-                          e->u.cache_break.cost_usd, e->u.cache_break.reason);
-        }
-        if (e->kind == EV_USAGE) {
-            input = e->u.usage.input;
-            read = e->u.usage.cache_read;
-            write = e->u.usage.cache_write;
-        }
-        edits += e->kind == EV_USER && e->u.user.hidden && e->u.user.text &&
-                 strstr(e->u.user.text, "another word") != NULL;
-    }
+    struct seen seen = {0};
+    for (size_t i = 0; i < s.r.n; i++)
+        see(s.r.ev[i], &seen);
     int64_t sums[3] = {0};
     size_t requests, not_found;
     check_log(&s, sums, &requests, &not_found);
-    double share = 100.0 * (double)read / (double)(input + read + write);
+    double share = 100.0 * (double)seen.read / (double)(seen.input + seen.read + seen.write);
     print_message("%zu requests, %lld tokens of input: %.2f %% read from the cache, %lld written\n",
-                  requests, (long long)(input + read + write), share, (long long)write);
-    assert_int_equal(edits, 2);
-    assert_int_equal(afk, 1);
-    assert_true(model >= 1);
-    assert_int_equal(breaks, afk + model);
-    assert_int_equal(not_found, breaks); /* nothing else was lost, the wide turn included */
-    assert_true(cost > 0);
+                  requests, (long long)(seen.input + seen.read + seen.write), share,
+                  (long long)seen.write);
+    assert_int_equal(seen.edits, 2);
+    assert_int_equal(seen.afk, 1);
+    assert_true(seen.model >= 1);
+    assert_int_equal(seen.breaks, seen.afk + seen.model);
+    assert_int_equal(not_found, seen.breaks); /* nothing else was lost, the wide turn included */
+    assert_true(seen.cost > 0);
     assert_true(share >= 95);
     /* the meter is the sum of what the server said */
-    assert_int_equal(read, sums[1]);
-    assert_int_equal(write, sums[2]);
-    assert_int_equal(input, sums[0]);
+    assert_int_equal(seen.read, sums[1]);
+    assert_int_equal(seen.write, sums[2]);
+    assert_int_equal(seen.input, sums[0]);
     end(&s);
 }
 

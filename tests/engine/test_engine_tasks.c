@@ -348,9 +348,8 @@ dice(unsigned n)
     return (rng >> 16) % n;
 }
 
-/* One session of random commands, sent behind, stopped, interrupted and ended at random moments. */
 static void
-storm(unsigned seed)
+storm_script(struct rig *r)
 {
     static const char *const commands[] = {
         "{\"command\":\"echo a\"}",
@@ -361,23 +360,51 @@ storm(unsigned seed)
         "{\"command\":\"(setsid sleep 300 &) ; tail -f /dev/null\",\"timeout\":20}",
         "{\"command\":\"sleep 0.05; echo d\",\"timeout\":10,\"run_in_background\":true}",
     };
-    struct rig r;
-    rng = seed * 2654435761u + 1;
-    begin(&r);
-    scripted_reply(r.script);
+    scripted_reply(r->script);
     unsigned n = 1 + dice(3);
     for (unsigned i = 0; i < n; i++) {
         char id[16];
         snprintf(id, sizeof id, "t%u", i);
         if (i && dice(5) == 0)
-            scripted_tool(r.script, id, "TaskStop", "{\"task_id\":\"bash_1\"}");
+            scripted_tool(r->script, id, "TaskStop", "{\"task_id\":\"bash_1\"}");
         else
-            scripted_tool(r.script, id, "Bash",
+            scripted_tool(r->script, id, "Bash",
                           commands[dice(sizeof commands / sizeof commands[0])]);
     }
-    scripted_end(r.script, STOP_TOOL_USE);
+    scripted_end(r->script, STOP_TOOL_USE);
     for (int i = 0; i < 3; i++)
-        rig_says(&r, "done");
+        rig_says(r, "done");
+}
+
+/* True: the session ends in the middle. */
+static bool
+disturb(struct rig *r)
+{
+    switch (dice(6)) {
+    case 0:
+        rig_post(r, OP_BACKGROUND_TOOL, dice(2) ? NULL : "t0");
+        return false;
+    case 1:
+        rig_post(r, OP_STOP_TOOL, dice(2) ? "t0" : "bash_1");
+        return false;
+    case 2:
+        engine_cancel(r->e, CANCEL_USER);
+        return false;
+    case 3:
+        return dice(6) == 0;
+    default:
+        return false;
+    }
+}
+
+/* One session of random commands, sent behind, stopped, interrupted and ended at random moments. */
+static void
+storm(unsigned seed)
+{
+    struct rig r;
+    rng = seed * 2654435761u + 1;
+    begin(&r);
+    storm_script(&r);
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     bool stopped = false;
@@ -387,23 +414,7 @@ storm(unsigned seed)
             ARRAY_GROW(r.ev, r.n, r.cap);
             r.ev[r.n++] = e;
         }
-        switch (dice(6)) {
-        case 0:
-            rig_post(&r, OP_BACKGROUND_TOOL, dice(2) ? NULL : "t0");
-            break;
-        case 1:
-            rig_post(&r, OP_STOP_TOOL, dice(2) ? "t0" : "bash_1");
-            break;
-        case 2:
-            engine_cancel(r.e, CANCEL_USER);
-            break;
-        case 3:
-            if (dice(6) == 0)
-                stopped = true;
-            break;
-        default:
-            break;
-        }
+        stopped = disturb(&r);
     }
     if (!stopped) {
         engine_cancel(r.e, CANCEL_USER);

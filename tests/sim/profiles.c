@@ -9,6 +9,12 @@
         SIM_FAULTS(X)                                                                              \
     }
 
+/* Two clients meet the same sessions, so that they can be compared. */
+#define TOO_LONG                                                                                   \
+    .window = 60000, .prompts_min = 8, .prompts_max = 12, .steps_max = 10, .result_max = 20000,    \
+    .huge_max = 40000, .pins = 400, .new_pins = 300, .facts = 6, .force_least = 20000,             \
+    .force_too_long = true
+
 static const struct sim_profile profiles[] = {
     {
         .name = "faults",
@@ -31,35 +37,8 @@ static const struct sim_profile profiles[] = {
         .caps = 100,
         .facts = 6,
     },
-    {
-        .name = "recovery",
-        .window = 60000,
-        .prompts_min = 8,
-        .prompts_max = 12,
-        .steps_max = 10,
-        .result_max = 20000,
-        .huge_max = 40000,
-        .pins = 400,
-        .new_pins = 300,
-        .facts = 6,
-        .force_least = 20000,
-        .force_too_long = true,
-    },
-    {
-        .name = "plain",
-        .window = 60000,
-        .prompts_min = 8,
-        .prompts_max = 12,
-        .steps_max = 10,
-        .result_max = 20000,
-        .huge_max = 40000,
-        .pins = 400,
-        .new_pins = 300,
-        .facts = 6,
-        .force_least = 20000,
-        .force_too_long = true,
-        .plain_retry = true,
-    },
+    {TOO_LONG, .name = "recovery"},
+    {TOO_LONG, .name = "plain", .plain_retry = true},
     {
         .name = "needle",
         .window = 30000,
