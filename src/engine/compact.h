@@ -64,7 +64,7 @@ void compact_say_sizes(const struct core *c, struct buf *out);
  * it is none. */
 struct message;
 char *compact_line_of(const struct message *m);
-struct str
-compact_shown(const struct message *m); /* that block: pins and summary, for people to unfold */
+/* That block: pins and summary, for people to unfold. */
+struct str compact_shown(const struct message *m);
 /* "182k", "4.2k", "830" */
 void compact_count(struct buf *out, int64_t tokens);

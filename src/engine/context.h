@@ -82,8 +82,8 @@ double context_bytes_per_token(const struct core *c);
 int64_t context_estimate(const struct core *c, size_t bytes); /* tokens */
 /* "ok" "warn" "error" "blocking", in this one place. */
 const char *context_state_name(int64_t used, int64_t window);
-int64_t
-context_reserve(int64_t window); /* of a small window less: it is no reason to refuse all work */
+/* CONTEXT_RESERVE; of a small window less: it is no reason to refuse all work. */
+int64_t context_reserve(int64_t window);
 bool context_is_blocking(int64_t used, int64_t window);
 void context_emit(struct core *c);
 /* The server says that what stands here are so many tokens. False: that many it cannot be (a misread or made-up number), and nothing

@@ -66,9 +66,8 @@ void ops_drain(struct engine *e);
 void ops_queue_work(struct engine *e, enum work_kind kind, const char *text, bool wants_result,
                     bool in_front);
 struct work *ops_next_work(struct engine *e); /* yours; NULL: none */
-bool
-ops_trust(struct engine
-              *e); /* the person trusts the folder; false: it could not be kept, which was told */
+/* The person trusts the folder; false: it could not be kept, which was told. */
+bool ops_trust(struct engine *e);
 void work_free(struct work *w);
 
 /* command.c: a slash command; may it run beside a turn? */

@@ -50,8 +50,8 @@ struct judge_answer {
     enum judge_how how;
     char verdict[8];   /* "allow", "block", "ask"; "" where there is none */
     double confidence; /* 0..1 */
-    char reason
-        [400]; /* for people: the classifier's words, or why there is no verdict; fit to be shown */
+    /* for people: the classifier's words, or why there is no verdict; fit to be shown */
+    char reason[400];
     int64_t took_ms;
     /* What it cost; model "" when nothing was asked. */
     char model[96];

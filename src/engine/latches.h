@@ -29,7 +29,7 @@ const char *latch_name(enum latch l);
 struct latches {
     bool set[LATCH_COUNT];
     bool refused
-        [LATCH_COUNT]; /* the server does not know its beta: never sent again in this session */
+        [LATCH_COUNT]; /* its beta is not known to the server: never sent again in this session */
 };
 /* First use; true: it changes what the next request says. */
 bool latch_set(struct core *c, enum latch l);
@@ -38,9 +38,8 @@ void latches_clear(struct core *c); /* /clear, /compact; refused stays */
 void latches_betas(const struct core *c, struct buf *out);
 /* The server did not know these (model_stream.betas_refused). */
 void latches_refused(struct core *c, const char *betas);
-void
-latches_write(const struct latches *l,
-              struct jw *w); /* {"afk":true,...,"refused":["afk"]} for the journal and /state */
+/* {"afk":true,...,"refused":["afk"]} for the journal and /state. */
+void latches_write(const struct latches *l, struct jw *w);
 /* On resume: from the journal's record {"latches":{...}}, or an empty one: from the passport. */
 void latches_restore(struct core *c, struct str record);
 void latches_note(struct core *c); /* the record, where something is set */

@@ -42,8 +42,8 @@ struct ledger_agent { /* sums; agents[0] is the main one */
 };
 /* Hashes of what a request is made of, in the order in which the cache compares them; which of them changed explains a break. */
 struct ledger_part {
-    char
-        name[56]; /* "tool Bash", "system prompt (dynamic)", "memory", "beta header afk-mode-..." */
+    /* "tool Bash", "system prompt (dynamic)", "memory", "beta header afk-mode-..." */
+    char name[56];
     uint64_t hash; /* 0: there is no such part */
 };
 #define LEDGER_PARTS 200 /* the last one takes the rest */

@@ -11,6 +11,7 @@
 #include "engine/meters.h"
 #include "engine/outgoing.h"
 #include "engine/permit.h"
+#include "engine/rebuild.h"
 #include "engine/spend.h"
 
 #define PAUSES_MAX 8
@@ -239,7 +240,7 @@ bool
 loop_says_something(const struct message *m)
 {
     for (size_t i = 0; m && i < m->n_blocks; i++)
-        if (m->blocks[i].kind != BLOCK_THINKING && m->blocks[i].kind != BLOCK_REDACTED_THINKING)
+        if (!rebuild_is_thinking(&m->blocks[i]))
             return true;
     return false;
 }

@@ -7,6 +7,11 @@
 #include "engine/tier_private.h"
 
 #define NAME_MAX_ 160
+#define LINE_MAX_ 200 /* bytes of the line that says most */
+#define PATH_MAX_ 300
+#define LOOKED_AT ((size_t)64 << 10)
+#define KEEP_LEAST 2000 /* bytes: less is not worth a file */
+#define OVERHEAD 360    /* of a block around its marker, with what has to be escaped in it */
 #define SPILLED "Full text: "
 
 /* The budget tier (E0) put the whole text of a long result on disk and said where. */
@@ -27,12 +32,6 @@ can_repeat(const struct tier_call *c)
     return c->reads || str_is(c->name, "Grep") || str_is(c->name, "Glob") ||
            str_is(c->name, "WebFetch");
 }
-
-#define LINE_MAX_ 200 /* bytes of the line that says most */
-#define LOOKED_AT ((size_t)64 << 10)
-#define KEEP_LEAST 2000 /* bytes: less is not worth a file */
-#define PATH_MAX_ 300
-#define OVERHEAD 360 /* of a block around its marker, with what has to be escaped in it */
 
 /* Says where the whole text is; never more than a marker has room for. Returns the file it has to be kept in; NULL: none. */
 static char *

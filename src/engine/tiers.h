@@ -27,8 +27,8 @@
 #define TIER_LARGE 4000    /* tokens: an old result over this goes before those that are only old */
 #define TIER_MICRO_KEEP 10 /* results at the end that E2 leaves, as the API does */
 #define TIER_SPAN 24000    /* tokens that one fold stands for, about; a turn alone may have more */
-#define TIER_EXTRACT_MAX                                                                           \
-    2000 /* tokens of a fold's extract; at most a twelfth of what it stands for */
+/* Tokens of a fold's extract; at most a twelfth of what it stands for. */
+#define TIER_EXTRACT_MAX 2000
 
 struct tier_pin {  /* stays word for word through every tier */
     char uuid[37]; /* of a message; "" when it is a file or a fact */
@@ -49,12 +49,11 @@ struct tier_view { /* all borrowed */
 };
 
 struct tier_edit {
-    size_t from, to; /* messages from..to-1 of the view */
-    const struct message *
-        *with; /* what stands in their place, references; n_with 0: nothing does */
-    size_t n_with;
-    char *what;    /* one line for people: "Read src/a.c" */
-    int64_t saved; /* tokens, estimated */
+    size_t from, to;             /* messages from..to-1 of the view */
+    const struct message **with; /* what stands in their place, references */
+    size_t n_with;               /* 0: nothing does */
+    char *what;                  /* one line for people: "Read src/a.c" */
+    int64_t saved;               /* tokens, estimated */
 };
 /* A result's text that a marker points to: whoever makes the edits writes it there first. */
 struct tier_keep {
