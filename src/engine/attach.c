@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "engine/attach_private.h"
 #include "engine/core.h"
+#include "engine/hidden.h"
 
 static const struct attach_producer producers[] = {
     {"task_notification", 1, attach_task_notes},
@@ -83,6 +84,7 @@ attach_emit(struct core *c, const struct message *m)
         e->u.user.uuid = xstrdup(m->uuid);
         e->u.user.text = str_dup(b->text);
         e->u.user.hidden = true;
+        e->u.user.brief = hidden_brief(b->text);
         core_emit(c, e);
     }
 }

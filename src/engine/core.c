@@ -10,6 +10,7 @@
 #include "engine/context.h"
 #include "engine/executor.h"
 #include "engine/executor_pool.h"
+#include "engine/hidden.h"
 #include "engine/permit.h"
 #include "engine/permit_sandbox.h"
 #include "engine/query_log.h"
@@ -290,6 +291,7 @@ core_emit_user(struct core *c, const struct message *m, const char *text, bool r
     e->u.user.uuid = xstrdup(m->uuid);
     e->u.user.text = xstrdup(text);
     e->u.user.hidden = m->hidden;
+    e->u.user.brief = m->hidden ? hidden_brief(str_from(text)) : NULL;
     e->u.user.replayed = replayed;
     core_emit(c, e);
 }

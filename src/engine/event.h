@@ -167,6 +167,7 @@ struct event {
             char *uuid; /* NULL: a '!' line about to run; its message follows with the output */
             char *text;
             bool hidden;   /* a message of yare's own, folded in the transcript */
+            char *brief;   /* hidden: what it is, in a line for the person; NULL: its first line says it */
             bool replayed; /* from a resumed journal */
         } user;
         struct {

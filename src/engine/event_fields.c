@@ -25,6 +25,7 @@ static const struct event_field fields[] = {
     ROW(EV_USER, user.uuid, "uuid", FIELD_STR),
     ROW(EV_USER, user.text, "text", FIELD_STR),
     ROW(EV_USER, user.hidden, "hidden", FIELD_BOOL),
+    ROW(EV_USER, user.brief, "brief", FIELD_STR),
     ROW(EV_USER, user.replayed, "replayed", FIELD_BOOL),
     ROW(EV_TURN, turn.n, "n", FIELD_I64),
     ROW(EV_BLOCK, block.type, "type", FIELD_BLOCK),

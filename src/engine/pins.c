@@ -221,7 +221,7 @@ pins_attach(struct core *c, struct buf *out)
         if (p->told[i])
             continue;
         if (!any)
-            buf_adds(out, "The person pinned this; it holds until they say otherwise:");
+            buf_adds(out, PINS_OPEN);
         any = p->told[i] = true;
         if (p->list[i].fact)
             buf_addf(out, "\n- %s", p->list[i].fact);

@@ -28,6 +28,8 @@ struct pins {
     bool told[PINS_MAX]; /* the model has it in its history */
     size_t n;
 };
+/* How the note of a pin begins, for the model. */
+#define PINS_OPEN "The person pinned this; it holds until they say otherwise:"
 void pins_release(struct pins *p);
 bool pins_add(struct core *c, struct str what, struct err *err) MUST_CHECK;
 bool pins_remove(struct core *c, size_t number, struct err *err) MUST_CHECK; /* from 1 */

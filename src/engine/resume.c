@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "engine/compact.h"
 #include "engine/engine_private.h"
+#include "engine/hidden.h"
 #include "engine/resume.h"
 #include "engine/session_kept.h"
 #include "store/shell_line.h"
@@ -251,6 +252,7 @@ replay_compaction(const struct replay *r, const struct message *m)
     e->u.user.uuid = xstrdup(m->uuid);
     e->u.user.text = shown(r, compact_shown(m));
     e->u.user.hidden = e->u.user.replayed = true;
+    e->u.user.brief = hidden_brief(compact_shown(m));
     send(r, e);
     return true;
 }
@@ -267,6 +269,7 @@ replay_user(const struct replay *r, const struct message *m)
         e->u.user.uuid = xstrdup(m->uuid);
         e->u.user.text = shown(r, m->blocks[i].text);
         e->u.user.hidden = m->hidden || str_starts(m->blocks[i].text, "<system-reminder>");
+        e->u.user.brief = e->u.user.hidden ? hidden_brief(m->blocks[i].text) : NULL;
         e->u.user.replayed = true;
         send(r, e);
     }

@@ -98,6 +98,7 @@ hidden_lines(const struct item *it, struct lines *out, int width, bool ascii)
         flow_add(&f, ST_DIM, s);
         flow_wrap(&f, out, &(struct indent){.width = width, .first = STR("  "), .rest = STR("  ")});
     } else {
+        s = it->over ? str_from(it->over) : s;
         size_t nl = str_find(s, '\n', 0);
         flow_add(&f, ST_DIM, str_sub(s, 0, nl == (size_t)-1 ? s.len : nl));
         lines_begin(out, false);
@@ -181,7 +182,7 @@ tool_state(const struct item *it, struct flow *f)
         flow_add(f, ST_DIM, STR("  "));
         flow_add(f, fmt_mark_style(it->state), str_from(word));
     }
-    if (it->state == TOOL_WAITING && it->bytes > 0) {
+    if (it->state == TOOL_WAITING && it->bytes > 0 && it->block_index >= 0) {
         buf_adds(&b, " ");
         fmt_bytes(&b, it->bytes);
     }

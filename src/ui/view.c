@@ -91,6 +91,8 @@ on_user(struct view *v, struct event *e)
         return;
     struct item *it = view_item_add(v, ITEM_USER, e->u.user.text);
     it->hidden = e->u.user.hidden;
+    if (it->hidden && e->u.user.brief)
+        view_set(&it->over, e->u.user.brief);
     if (!e->u.user.replayed && !e->u.user.hidden)
         start_running(v);
 }
@@ -117,10 +119,21 @@ on_block(struct view *v, struct event *e)
         return; /* what a sub-agent says is its own; its tools are in the activity pane */
     clear_retry(v);
     if (v->redo && e->phase == PHASE_START) {
-        view_items_take_back(v, v->attempt_no);
+        view_items_take_back(v, v->attempt_no, false);
         v->redo = false;
     }
     view_on_block(v, e);
+}
+
+/* What was said of an answer that broke off stands in the history: the next attempt goes on from it. */
+static void
+on_message(struct view *v, struct event *e)
+{
+    if (e->agent || !e->u.message.assistant || !e->u.message.partial || !v->redo)
+        return;
+    view_items_take_back(v, v->attempt_no, true);
+    v->attempt_no = v->last_no;
+    v->redo = false;
 }
 
 static void
@@ -327,6 +340,7 @@ static void (*const handlers[])(struct view *v, struct event *e) = {
     [EV_USER] = on_user,
     [EV_TURN] = on_turn,
     [EV_BLOCK] = on_block,
+    [EV_MESSAGE] = on_message,
     [EV_TOOL] = on_tool,
     [EV_PERM_DECIDED] = on_decided,
     [EV_MODE] = on_mode,

@@ -233,11 +233,16 @@ view_on_tool_item(struct view *v, struct event *e)
 }
 
 void
-view_items_take_back(struct view *v, uint64_t no)
+view_items_take_back(struct view *v, uint64_t no, bool but_text)
 {
     for (size_t i = v->n_items; i-- > 0 && v->items[i].no > no;) {
         struct item *it = &v->items[i];
         bool idle = it->kind == ITEM_TOOL && it->state == TOOL_WAITING && !it->done;
+        if (it->kind == ITEM_TEXT && but_text) {
+            if (it->block_index >= 0)
+                close_block(v, it);
+            continue;
+        }
         if (it->kind != ITEM_TEXT && it->kind != ITEM_THINKING && !idle)
             continue;
         v->text_bytes -= it->text.len;

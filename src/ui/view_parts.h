@@ -14,7 +14,7 @@ void view_on_tool_item(struct view *v, struct event *e);
 /* No event for what is still open will come: blocks are closed, tools that did not end are cancelled. */
 void view_items_settle(struct view *v);
 /* What the model said since item `no` is void: it says it again. Calls that have begun stay. */
-void view_items_take_back(struct view *v, uint64_t no);
+void view_items_take_back(struct view *v, uint64_t no, bool but_text);
 
 /* view_queue.c: activity, asks, todos */
 void view_on_tool_activity(struct view *v, const struct event *e);

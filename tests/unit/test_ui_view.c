@@ -63,6 +63,35 @@ a_retry_takes_back_what_it_says_again(void **state)
 }
 
 static void
+what_was_kept_of_a_broken_answer_stays(void **state)
+{
+    struct view *v = *state;
+    apply(v, "{\"event\":\"user\",\"text\":\"hi\"}");
+    apply(v, "{\"event\":\"turn\",\"phase\":\"start\",\"n\":1}");
+    for (int i = 0; i < 3; i++) {
+        apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"text\",\"index\":0}");
+        apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":\"half\"}");
+        apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"tool_use\",\"index\":1,\"tool_use_id\":\"t1\","
+                 "\"name\":\"Bash\"}");
+        if (i == 2)
+            break;
+        apply(v, "{\"event\":\"retry\",\"attempt\":1,\"max_attempts\":9,\"delay_ms\":5}");
+        apply(v, "{\"event\":\"message\",\"json\":\"{}\",\"assistant\":true,\"partial\":true}");
+        apply(v, "{\"event\":\"user\",\"text\":\"go on\",\"hidden\":true,\"brief\":\"it broke off\"}");
+    }
+    size_t halves = 0, calls = 0, marks = 0;
+    for (size_t i = 0; i < v->n_items; i++) {
+        halves += v->items[i].kind == ITEM_TEXT;
+        calls += v->items[i].kind == ITEM_TOOL;
+        marks += v->items[i].over && strcmp(v->items[i].over, "it broke off") == 0;
+    }
+    assert_int_equal(halves, 3);
+    assert_int_equal(calls, 1); /* a call that never began never was */
+    assert_int_equal(marks, 2);
+    assert_true(v->items[1].done);
+}
+
+static void
 blocks_without_start_or_end_do_no_harm(void **state)
 {
     struct view *v = *state;
@@ -344,6 +373,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         T(text_streams_into_one_item),
         T(a_retry_takes_back_what_it_says_again),
+        T(what_was_kept_of_a_broken_answer_stays),
         T(blocks_without_start_or_end_do_no_harm),
         T(a_tool_goes_through_its_states),
         T(what_never_ended_is_cancelled_with_the_run),

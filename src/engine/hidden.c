@@ -1,0 +1,44 @@
+#include "engine/hidden.h"
+
+#include "base/buf.h"
+#include "engine/compact_private.h"
+#include "engine/loop_private.h"
+#include "engine/pins.h"
+
+static const struct {
+    const char *starts, *brief;
+} briefs[] = {
+    {LOOP_GO_ON_BROKEN, "the answer broke off here; the model was asked to go on from there"},
+    {LOOP_GO_ON_CUT,
+     "the answer was cut off at the output limit here; the model was asked to go on"},
+    {COMPACT_OPEN, "the summary that the model goes on with"},
+};
+
+/* "pinned: FACT", and how many more there are. */
+static char *
+pins_brief(struct str list)
+{
+    size_t more = 0, nl = str_find(list, '\n', 0);
+    struct str first = str_sub(list, 0, nl == (size_t)-1 ? list.len : nl);
+    for (size_t at = nl; at != (size_t)-1; at = str_find(list, '\n', at + 1))
+        more += str_starts(str_sub(list, at + 1, list.len), "- ");
+    if (!str_starts(first, "- "))
+        return NULL;
+    first = str_sub(first, 2, first.len);
+    return more ? xasprintf("pinned: %.*s, and %zu more", (int)first.len, first.ptr, more)
+                : xasprintf("pinned: %.*s", (int)first.len, first.ptr);
+}
+
+char *
+hidden_brief(struct str text)
+{
+    for (size_t i = 0; i < ARRAY_LEN(briefs); i++)
+        if (str_starts(text, briefs[i].starts))
+            return xstrdup(briefs[i].brief);
+    static const char tag[] = "<system-reminder>";
+    if (str_starts(text, tag))
+        text = str_trim(str_sub(text, sizeof tag - 1, text.len));
+    if (!str_starts(text, PINS_OPEN))
+        return NULL;
+    return pins_brief(str_sub(text, sizeof PINS_OPEN, text.len));
+}
