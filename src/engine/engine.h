@@ -60,8 +60,8 @@ struct engine_seams {
     bool (*save_connection)(void *user, char **ret_file, struct err *err);
     const struct tool_host *tool_host; /* TodoWrite's todos become EV_TASK when this is NULL */
     int retry_base_ms;                 /* first back-off; 0: 500; tests use 1 */
-    int fallback_ms;                   /* how long another model is kept; 0: ten minutes */
-    int stall_ms;                      /* api.stall; 0: the setting; tests use less */
+    int fallback_ms; /* how long another model is kept; 0: ten minutes, negative: no longer than its prompt */
+    int stall_ms;     /* api.stall; 0: the setting; tests use less */
     int kill_wait_ms; /* how long an interrupted turn waits for its tools; 0: 5,000 */
 };
 

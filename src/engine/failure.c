@@ -238,20 +238,53 @@ add_wait(const struct err *err, struct buf *out)
         buf_addf(out, "; it asks to wait %lld min", (long long)(s / 60));
 }
 
-void
-failure_say(struct err *err)
+static const char *
+print_advice(const struct failure *f)
 {
-    const struct failure *f = failure_of(err);
+    static const struct {
+        enum failure_kind kind;
+        const char *advice;
+    } others[] = {
+        {FAIL_REFUSED, "start the server, or name another with --base-url, ANTHROPIC_BASE_URL or "
+                       "OPENAI_BASE_URL"},
+        {FAIL_RATE, "wait a while, or name another model with --model or --fallback-model"},
+        {FAIL_OVERLOADED, "wait a while, or name another model with --model or --fallback-model"},
+        {FAIL_TOO_LONG, "begin a new session, or give a shorter prompt"},
+        {FAIL_BLOCK, "begin a new session"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (others[i].kind == f->kind)
+            return others[i].advice;
+    return f->advice;
+}
+
+static void
+say(struct err *err, const struct failure *f, const char *advice)
+{
     struct buf b;
     buf_init(&b, BUF_MAX);
     /* The words may hold it already: a server's, a wire's advice, or this function's own. */
     if (!strcasestr(err->text, f->what))
         buf_addf(&b, "%s: ", f->what);
-    size_t room = sizeof err->text - b.len - strlen(f->advice) - 40;
+    size_t room = sizeof err->text - b.len - strlen(advice) - 40;
     buf_addf(&b, "%.*s", (int)room, err->text);
     add_wait(err, &b);
-    if (!strcasestr(err->text, f->advice))
-        buf_addf(&b, ". What to do: %s", f->advice);
+    if (!strcasestr(err->text, advice))
+        buf_addf(&b, ". What to do: %s", advice);
     (void)snprintf(err->text, sizeof err->text, "%s", buf_cstr(&b));
     buf_release(&b);
+}
+
+void
+failure_say(struct err *err)
+{
+    const struct failure *f = failure_of(err);
+    say(err, f, f->advice);
+}
+
+void
+failure_say_print(struct err *err)
+{
+    const struct failure *f = failure_of(err);
+    say(err, f, print_advice(f));
 }

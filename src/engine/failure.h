@@ -98,6 +98,8 @@ const char *failure_retry_name(enum failure_retry r);
 
 /* Makes the text of an error that ends a turn whole: what happened, the server's words (kept), what to do. At most once. */
 void failure_say(struct err *err);
+/* The same in print mode, which has no commands: options and variables in their place. */
+void failure_say_print(struct err *err);
 /* The place that a refusal names ("messages.3.content.1: ..."): indexes into the request. *ret_block SIZE_MAX: the message alone. False:
  * it names none. */
 bool failure_place(const struct err *err, size_t *ret_message, size_t *ret_block);

@@ -27,8 +27,9 @@ is_in_use(struct core *c, const char *name)
     return strcmp(name, c->model) == 0 || (info && info == c->info);
 }
 
-bool
-fallback_next(struct core *c, const struct err *err)
+/* The name of the next one, yours; NULL: none is left. */
+static char *
+next_name(struct core *c)
 {
     char *name;
     if (!c->fallback.on)
@@ -37,6 +38,21 @@ fallback_next(struct core *c, const struct err *err)
         free(name);
         c->fallback.next++;
     }
+    return name;
+}
+
+bool
+fallback_left(struct core *c)
+{
+    char *name = next_name(c);
+    free(name);
+    return name != NULL;
+}
+
+bool
+fallback_next(struct core *c, const struct err *err)
+{
+    char *name = next_name(c);
     if (!name)
         return false;
     c->fallback.next++;
@@ -57,7 +73,7 @@ fallback_next(struct core *c, const struct err *err)
 void
 fallback_return(struct core *c)
 {
-    int64_t keep = c->seams.fallback_ms > 0 ? c->seams.fallback_ms : FALLBACK_BACK_MS;
+    int64_t keep = c->seams.fallback_ms ? c->seams.fallback_ms : FALLBACK_BACK_MS;
     if (!c->fallback.on || !c->fallback.first || clock_mono_ms() - c->fallback.since_ms < keep)
         return;
     core_notice(c, "back to %s, which did not answer a while ago", c->fallback.first);

@@ -11,6 +11,8 @@
 
 struct core;
 
+/* Where another model can take over, so often is one asked again that is busy. */
+#define FALLBACK_TRIES 3
 /* A prompt later than this goes back to the model that was chosen. */
 #define FALLBACK_BACK_MS 600000
 
@@ -24,5 +26,7 @@ struct fallback {
 
 /* Switches to the next model of the list; false: none is left. err: why the one in use is left. */
 bool fallback_next(struct core *c, const struct err *err);
+/* Is there a next model? */
+bool fallback_left(struct core *c);
 /* Before a prompt: back to the chosen model, when it was left long enough ago. */
 void fallback_return(struct core *c);

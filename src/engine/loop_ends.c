@@ -98,10 +98,10 @@ say_what_is_large(struct loop *l, struct err *err)
     err_set(
         err, ERR_LIMIT,
         "too long for %s: %zu messages of %zu kB (the largest, number %zu, has %zu kB), tools and "
-        "instructions %zu kB. Start anew with /clear, or a shorter prompt. The server said: %.200s",
+        "instructions %zu kB. Start anew%s, or a shorter prompt. The server said: %.200s",
         l->core->model, st->n, total / 1000, largest + 1,
         st->n ? st->messages[largest]->json.len / 1000 : 0, prompt_bytes(&l->core->prompt) / 1000,
-        said.text);
+        l->core->print_mode ? "" : " with /clear", said.text);
     err->http = said.http;
 }
 
@@ -122,6 +122,8 @@ loop_give_up(struct loop *l, struct round *r, struct err *err)
         log_error("loop", "%s", l->result->err.text);
     if (too_long)
         say_what_is_large(l, err);
+    else if (c->print_mode)
+        failure_say_print(err);
     else
         failure_say(err);
     l->result->err = *err;

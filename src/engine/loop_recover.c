@@ -89,10 +89,13 @@ once_more(struct loop *l, struct round *r, struct tries *t, const struct failure
           const struct err *err)
 {
     struct core *c = l->core;
-    const struct retry_policy p = {c->seams.retry_base_ms, c->given.max_retries};
+    int most = c->given.max_retries;
+    if (f->fallback && most > FALLBACK_TRIES && fallback_left(c))
+        most = FALLBACK_TRIES; /* minutes of waiting help nobody whom another model could answer */
+    const struct retry_policy p = {c->seams.retry_base_ms, most};
     int attempt = ++t->of[f->kind];
     int64_t delay = -1;
-    if (++t->failed <= c->given.max_retries)
+    if (++t->failed <= most)
         delay = retry_delay(&p, err, attempt, t->waited_ms, random_bits());
     if (delay < 0)
         return other_model(l, r, t, f, err);

@@ -54,6 +54,44 @@ test_a_refused_port_is_given_up_after_three_tries(void **state)
     rig_end(&r);
 }
 
+/* Nobody waits minutes for a model that is busy while another one is named. */
+static void
+test_an_overloaded_model_is_left_after_three_tries(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.max_retries = 10;
+    r.cfg.fallback_model = "second";
+    struct err e = failure(ERR_HTTP, 529, true, "overloaded_error", "busy");
+    for (int i = 0; i < 4; i++)
+        scripted_fail_start(r.script, &e);
+    rig_says(&r, "here");
+    rig_start(&r);
+    submit(&r, "go", "completed");
+    assert_int_equal(rig_count(&r, EV_RETRY), 3);
+    assert_int_equal(scripted_requests(r.script), 5);
+    assert_true(rig_told(&r, "going on with second"));
+    rig_end(&r);
+}
+
+static void
+test_print_mode_is_told_no_commands(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.max_retries = 0;
+    r.cfg.print_mode = true;
+    struct err e = failure(ERR_NET, 0, true, "refused", "'http://127.0.0.1:9': no connection");
+    scripted_fail_start(r.script, &e);
+    rig_start(&r);
+    const struct event *end = submit(&r, "go", "model_error");
+    assert_non_null(strstr(end->u.result.errors, "--base-url"));
+    assert_null(strstr(end->u.result.errors, "/connect"));
+    rig_end(&r);
+}
+
 static void
 test_a_spend_cap_is_not_tried_again(void **state)
 {
@@ -119,7 +157,7 @@ test_models_are_tried_in_their_order_and_the_first_comes_back(void **state)
     rig_init(&r);
     r.cfg.fallback_model = "second, third";
     r.cfg.max_retries = 1;
-    r.seams.fallback_ms = 1;
+    r.seams.fallback_ms = -1;
     struct err busy = failure(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
     struct err gone = failure(ERR_HTTP, 404, false, "not_found_error", "model: second");
     scripted_fail_start(r.script, &busy);
@@ -166,7 +204,7 @@ test_thinking_of_another_model_is_left_out_of_what_is_sent(void **state)
     r.rewrites = true;
     r.cfg.fallback_model = "second";
     r.cfg.max_retries = 0;
-    r.seams.fallback_ms = 1;
+    r.seams.fallback_ms = -1;
     struct err busy = failure(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
     scripted_reply(r.script);
     scripted_thinking(r.script, "let me see", "sig-1");
@@ -391,6 +429,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_refused_port_is_given_up_after_three_tries),
+        cmocka_unit_test(test_an_overloaded_model_is_left_after_three_tries),
+        cmocka_unit_test(test_print_mode_is_told_no_commands),
         cmocka_unit_test(test_a_spend_cap_is_not_tried_again),
         cmocka_unit_test(test_a_silent_server_is_asked_once_more),
         cmocka_unit_test(test_a_server_that_stays_silent_is_given_up),
