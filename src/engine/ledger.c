@@ -85,6 +85,18 @@ changed_part(const struct ledger_parts *was, const struct ledger_parts *is, cons
     return first;
 }
 
+/* announced: what comes first where a beta beside it is mostly its own doing (a tier names one); "" where the part says more. */
+static void
+explain_parts(const char *announced, const char *part, const char *how, size_t n,
+              struct ledger_break *b)
+{
+    char more[40] = "";
+    if (n > 1)
+        (void)snprintf(more, sizeof more, ", and %zu more part%s", n - 1, n > 2 ? "s" : "");
+    (void)snprintf(b->reason, sizeof b->reason, "%.60s%s%s %s%s", announced,
+                   announced[0] ? "; " : "", part, how, more);
+}
+
 static void
 explain(const struct ledger *l, int64_t now_ms, struct ledger_break *b)
 {
@@ -99,12 +111,8 @@ explain(const struct ledger *l, int64_t now_ms, struct ledger_break *b)
     } else if (l->expected_all) {
         put_text(b->reason, sizeof b->reason, l->expected);
     } else if (known && (part = changed_part(was, is, &how, &n)) != NULL) {
-        b->expected = false;
-        if (n > 1)
-            (void)snprintf(b->reason, sizeof b->reason, "%s %s, and %zu more parts", part, how,
-                           n - 1);
-        else
-            (void)snprintf(b->reason, sizeof b->reason, "%s %s", part, how);
+        b->expected = l->expected[0] && strncmp(part, "beta header", 11) == 0;
+        explain_parts(b->expected ? l->expected : "", part, how, n, b);
     } else if (l->expected[0]) {
         put_text(b->reason, sizeof b->reason, l->expected);
     } else if (known && is->rewritten) {

@@ -102,6 +102,9 @@ test_a_break_says_what_changed(void **state)
          .rewritten = true, .expected = true},
         /* what stands before the messages explains more than an edit of them */
         {"m", "x", "d", "m", NULL, "context edited: snip", "tool Bash changed", .rewritten = true},
+        {"m", "b", "d", "m", "ctx-1", "context edited: collapse",
+         "context edited: collapse; beta header ctx-1 is new", .rewritten = true, .expected = true},
+        {"m", "x", "d", "x", NULL, NULL, "tool Bash changed, and 1 more part", .expected = false},
         {"m", "x", "d", "x", NULL, "/compact", "/compact", .rewritten = true, .all = true,
          .expected = true},
         {"m", "b", "d", "m", NULL, NULL, "the server no longer had it", .expected = false},
