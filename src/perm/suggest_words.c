@@ -121,6 +121,18 @@ static const char *const runners[] = {
     "mix run",
 };
 
+/* What comes behind these is somebody's code, which is fetched and mostly run: a yes to one package is none to the next. */
+static const char *const installers[] = {
+    "npm install",      "npm i",        "npm add",       "npm ci",         "npm update",
+    "pnpm install",     "pnpm i",       "pnpm add",      "pnpm update",    "yarn install",
+    "yarn add",         "yarn upgrade", "bun install",   "bun add",        "pip install",
+    "pip3 install",     "uv add",       "uv pip",        "uv sync",        "poetry add",
+    "poetry install",   "cargo add",    "cargo install", "go get",         "go install",
+    "brew install",     "brew upgrade", "bundle add",    "bundle install", "composer require",
+    "composer install", "dotnet add",   "flutter pub",   "dart pub",       "cabal install",
+    "stack install",    "helm install",
+};
+
 /* Of programs that are as good as a shell, what only tells of what is there, or writes what the words before name. */
 static const char *const tame[] = {
     "docker compose logs", "docker compose ps", "docker compose images", "docker compose top",
@@ -199,7 +211,8 @@ suggest_prefix(const struct perm_leaf *l, struct buf *out)
         want = n ? n : want;
         have++;
     }
-    if (!want || have < want || is_listed(runners, ARRAY_LEN(runners), buf_str(&named)))
+    if (!want || have < want || is_listed(runners, ARRAY_LEN(runners), buf_str(&named)) ||
+        is_listed(installers, ARRAY_LEN(installers), buf_str(&named)))
         buf_clear(out);
     buf_release(&named);
 }

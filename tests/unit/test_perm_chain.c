@@ -407,7 +407,10 @@ test_suggest_commands(void **state)
 {
     (void)state;
     check_suggestion("npm run test -- --watch", "Bash(npm run test:*)");
-    check_suggestion("npm install left-pad", "Bash(npm install:*)");
+    check_suggestion("npm install left-pad", "Bash(npm install left-pad)");
+    check_suggestion("npm install", "Bash(npm install)");
+    check_suggestion("cargo add serde --features derive",
+                     "Bash(cargo add serde --features derive)");
     check_suggestion("git commit -m 'x (y)'", "Bash(git commit:*)");
     check_suggestion("cargo build 2>&1 | tail -5", "Bash(cargo build:*)");
     check_suggestion("cd src && cargo build && cargo test",
