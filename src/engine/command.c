@@ -378,6 +378,8 @@ command_run(struct engine *e, const char *line)
     const struct command *c = find_command(str_from(line), &arg);
     if (c)
         c->run(e, arg);
+    else if (str_is(str_trim(str_from(line)), "/doctor"))
+        core_notice(&e->core, "that is a command of the shell: yare doctor");
     else if (is_known_elsewhere(str_from(line)))
         core_notice(&e->core, "'%.60s' is not available in yare; /help lists what is", line);
     else

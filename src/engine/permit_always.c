@@ -103,7 +103,7 @@ permit_offer_rules(struct permit *p, const struct permit_call *call, const struc
     struct core *c = p->core;
     const char *why = NULL;
     if (!c->trusted) {
-        why = "this folder is not trusted, its saved rules would not count";
+        why = "this folder is not trusted, its saved rules would not count; /trust changes that";
     } else {
         struct permit_request r;
         permit_build_request(p, call, &r);

@@ -136,7 +136,9 @@ open_file(struct journal *j, struct err *err)
         return err_sys(err, errno, "cannot open '%s'", j->path);
     if (flock(j->fd, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK
-                   ? err_set(err, ERR_INVALID, "'%s' is open in another yare: end that one first",
+                   ? err_set(err, ERR_INVALID,
+                             "'%s' is open in another yare: end that one, take a copy with "
+                             "--fork-session, or another session (yare sessions lists them)",
                              j->path)
                    : err_sys(err, errno, "cannot lock '%s'", j->path);
     if (fstat(j->fd, &st) != 0 || !S_ISREG(st.st_mode))

@@ -195,6 +195,7 @@ a_second_writer_is_refused(void **state)
     open_journal(f);
     assert_null(journal_open(f->path, &err));
     assert_non_null(strstr(err.text, "open in another yare"));
+    assert_non_null(strstr(err.text, "--fork-session"));
 }
 
 static void
