@@ -1,5 +1,6 @@
 #include "engine/spend.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,14 +91,22 @@ cents(double usd)
     return usd >= 0.01 ? 2 : usd >= 0.0001 ? 4 : 8;
 }
 
+static char *
+shown(char *out, size_t size, double usd)
+{
+    snprintf(out, size, usd > 0 ? "$%.*f" : "$0", cents(usd), usd);
+    return out;
+}
+
 static bool
 say_over(struct err *err, const char *which, double limit, double spent, double projected)
 {
-    return err_set(
-        err, ERR_LIMIT,
-        "the budget of $%.*f for this %s does not hold the next request: $%.4f spent, and "
-        "it may cost $%.4f",
-        cents(limit), limit, which, spent, projected);
+    char a[32], b[32], c[32];
+    return err_set(err, ERR_LIMIT,
+                   "the budget of %s for this %s does not hold the next request: %s spent, and it "
+                   "may cost %s",
+                   shown(a, sizeof a, limit), which, shown(b, sizeof b, spent),
+                   shown(c, sizeof c, projected));
 }
 
 static bool
@@ -201,15 +210,13 @@ spend_ask(struct core *c, double projected, const struct err *why)
     d.verdict = VERDICT_ASK;
     d.liftable_by = LIFT_PERSON;
     decision_add(&d, "budget", VERDICT_ASK, NULL, NULL, "%s", why->text);
-    decision_add(&d, "budget", VERDICT_ASK, NULL, NULL,
-                 "y raises it for this session and goes on, n ends the turn");
     struct event *e = event_new(EV_PERM_ASK);
     e->u.ask.id = ASK_ID + c->spend.asks;
     e->u.ask.tool_use_id = xasprintf("budget_%llu", (unsigned long long)c->spend.asks);
     e->u.ask.tool = xstrdup("Budget");
-    e->u.ask.what = xasprintf("raise the %s's budget to $%.2f and go on",
+    e->u.ask.what = xasprintf("raise the %s's budget to $%.2f",
                               c->spend.raise_day ? "day" : "session", c->spend.raise_to);
-    e->u.ask.input = xasprintf("{\"raise to\":\"$%.2f\"}", c->spend.raise_to);
+    e->u.ask.input = xasprintf("{\"budget\":\"%s\"}", e->u.ask.what);
     e->u.ask.rules_why = xstrdup("for longer: budget.session and budget.day in your settings");
     decision_copy(&e->u.ask.decision, &d);
     core_emit(c, e);

@@ -108,7 +108,7 @@ escape(struct app *a, int64_t now)
         app_interrupt(a);
     } else if (input_empty(&a->input)) {
         if (a->esc_ms && now - a->esc_ms <= TWICE_MS) {
-            app_post(a, OP_COMMAND, "/rewind");
+            app_note(a, "rewind is not available yet");
             a->esc_ms = 0;
             return;
         }

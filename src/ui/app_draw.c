@@ -23,7 +23,12 @@ draw_word(struct app *a, const struct layout *l, enum style st, struct str s)
     struct rect r = rule ? (struct rect){l->prompt.x, l->prompt.y - 1, l->prompt.w, 1} : l->prompt;
     int x = rule ? r.w - width - 2 : INPUT_PREFIX + 1;
     if (rule) {
-        canvas_text(c, r, x, 0, st, STR(" "));
+        /* what stands there already is cut in sight */
+        const struct cell *left = x > 1 ? &c->cells[r.y * c->w + r.x + x - 1] : NULL;
+        bool over =
+            left && left->text[0] && left->style != ST_BORDER && left->style != ST_BORDER_FOCUS;
+        canvas_text(c, r, x, 0, over ? ST_DIM : st,
+                    over ? a->ascii ? STR(">") : STR("…") : STR(" "));
         canvas_text(c, r, x + 1 + width, 0, st, STR(" "));
         x++;
     }
@@ -80,7 +85,8 @@ draw_line(struct app *a, struct rect r)
     size_t at = a->history_at;
     const char *hit = at < a->history.n ? a->history.texts[at] : NULL;
     struct rect rest = {r.x + x + w + 1, r.y, r.w - x - w - 1, 1};
-    canvas_text(c, rest, 0, 0, hit ? ST_TEXT : ST_DIM, hit                       ? str_from(hit)
+    canvas_text(c, rest, 0, 0, hit ? ST_TEXT : ST_DIM,
+                hit                 ? str_from(hit)
                 : a->field.text.len ? STR("(none)")
                                     : STR("type a part of it"));
 }

@@ -40,6 +40,14 @@ call(const struct app *a, const char *what)
         term_bell();
 }
 
+/* What was to end has ended. */
+static void
+interrupted(struct app *a)
+{
+    if (strcmp(a->note, INTERRUPTING) == 0)
+        a->note_until_ms = 0;
+}
+
 static void
 look(struct app *a, const struct event *ev)
 {
@@ -49,13 +57,18 @@ look(struct app *a, const struct event *ev)
             break;
         a->submitted = a->submitted && ev->u.user.replayed;
         if (!ev->u.user.replayed)
+            app_offer_outdated(a);
+        if (!ev->u.user.replayed)
             app_queue_joined(a, ev->u.user.text);
+        break;
+    case EV_COMPACT:
+        if (ev->phase == PHASE_END)
+            interrupted(a);
         break;
     case EV_RESULT:
         a->submitted = false;
         approval_let_go(&a->approval);
-        if (strcmp(a->note, INTERRUPTING) == 0)
-            a->note_until_ms = 0;
+        interrupted(a);
         app_queue_turn_ended(a, ev->u.result.exit && strncmp(ev->u.result.exit, "aborted", 7) == 0);
         app_pages_turn_ended(a);
         call(a, "a turn has ended");

@@ -183,6 +183,16 @@ app_offer(struct app *a, const struct event *ev)
     a->dirty = true;
 }
 
+/* Whoever has begun is not new here. */
+void
+app_offer_outdated(struct app *a)
+{
+    if (!a->n_offers || strcmp(a->offers[0].command, "/tour") != 0)
+        return;
+    offer_drop(a);
+    a->dirty = true;
+}
+
 bool
 app_offer_answer(struct app *a, bool take)
 {

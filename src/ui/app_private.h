@@ -216,6 +216,7 @@ void app_greet(struct app *a, bool trusted); /* EV_SESSION came */
 void app_pages_turn_ended(struct app *a);
 void app_offer(struct app *a, const struct event *ev);
 bool app_offer_answer(struct app *a, bool take); /* false: there is none */
+void app_offer_outdated(struct app *a); /* the tour for a newcomer, once something was said */
 void app_offers_release(struct app *a);
 /* app_activity.c: the activity pane's keys, the log, and what they ask the engine */
 void app_activity_init(struct app *a);

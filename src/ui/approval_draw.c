@@ -56,19 +56,26 @@ ask_text(struct sheet *s, const char **ret_prefix)
 
 /* ---- what is asked ---- */
 
-/* The findings in the most detail that leaves `least` of `rows` to the text. True: some that asks is not wholly there. */
+/* The findings in the most detail that leaves some of `rows` to the text, which has need of so many. True: some that asks is not wholly there. */
 static bool
-fit_findings(struct lines *out, const struct decision *d, struct str text, int rows, int least,
+fit_findings(struct lines *out, const struct decision *d, struct str text, int rows, int need,
              int w, bool ascii)
 {
     bool hidden = false;
+    int least = need < 3 ? need : 3;
     for (int detail = DETAIL_ALL; detail <= DETAIL_COUNT; detail++) {
         int room = rows - least > 1 ? rows - least : 1;
         lines_clear(out);
         hidden = parts_lines(out, d, text, (enum detail)detail, w,
                              detail == DETAIL_COUNT ? room : 0, ascii);
-        if ((int)out->n <= room)
-            break;
+        if ((int)out->n > room)
+            continue;
+        int spare = rows - need - (int)out->n;
+        if (detail == DETAIL_FIRST && spare > 0) {
+            lines_clear(out);
+            hidden = parts_lines(out, d, text, DETAIL_FIRST, w, spare, ascii);
+        }
+        break;
     }
     return hidden;
 }
@@ -171,8 +178,8 @@ main_lines(struct sheet *s, int rows)
     rows -= odd;
     text_rows(&whole, text, str_from(prefix), s->w, 64, s->ascii);
     int need = (int)whole.n, diff = s->ask->ev->u.ask.diff && rows > 6 ? 3 : 0;
-    bool hidden = fit_findings(&found, &s->ask->ev->u.ask.decision, text, rows - diff,
-                               need < 3 ? need : 3, s->w, s->ascii);
+    bool hidden =
+        fit_findings(&found, &s->ask->ev->u.ask.decision, text, rows - diff, need, s->w, s->ascii);
     int room = rows - diff - (int)found.n;
     bool cut = text_rows(&s->top, text, str_from(prefix), s->w, room < 1 ? 1 : room, s->ascii);
     append(&s->top, &mode);

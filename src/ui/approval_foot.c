@@ -35,17 +35,25 @@ own_key(struct flow *f, enum key_action act, const char *what, const char *betwe
         key(f, keys_shown(k), what, between);
 }
 
+/* A question of yare's own has words of its own for yes and no. */
+static bool
+is_budget(const struct foot *s)
+{
+    const struct event *e = s->ask->ev;
+    return e->u.ask.tool && strcmp(e->u.ask.tool, "Budget") == 0 && !e->u.ask.command;
+}
+
 static void
 main_keys(const struct foot *s, struct flow *f, const char *between, bool brief)
 {
-    own_key(f, ACT_ONCE, brief ? NULL : "once", between);
+    own_key(f, ACT_ONCE, brief ? NULL : is_budget(s) ? "raise" : "once", between);
     if (approval_can_always(s->a, s->ask))
         own_key(f, ACT_ALWAYS,
                 brief                          ? NULL
                 : s->ask->ev->u.ask.rules_file ? "always"
                                                : "this session",
                 between);
-    own_key(f, ACT_NO, brief ? NULL : "no", between);
+    own_key(f, ACT_NO, brief ? NULL : is_budget(s) ? "stop" : "no", between);
     own_key(f, ACT_WHY, brief ? NULL : s->a->why ? "less" : "why", between);
     if (s->ask->ev->u.ask.diff)
         own_key(f, ACT_DIFF, brief ? NULL : s->a->diff_open ? "less" : "diff", between);

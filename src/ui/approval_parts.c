@@ -15,7 +15,7 @@ static const struct {
     const char *id, *named;
 } layers[] = {
     {"L1", "L1 tool"},  {"L2", "L2 shell"}, {"L3", "L3 wrappers"}, {"L4", "L4 environment"},
-    {"L5", "L5 paths"}, {"L6", "L6 judge"}, {"L7", "L7 record"},   {"L8", "L8 sandbox"},
+    {"L5", "L5 reach"}, {"L6", "L6 judge"}, {"L7", "L7 record"},   {"L8", "L8 sandbox"},
 };
 
 static const char *const lifts[] = {
@@ -247,6 +247,7 @@ struct parts {
     enum detail detail;
     int width;
     bool ascii, folded;
+    int spare; /* rows for what would be cut */
 };
 
 static void
@@ -316,6 +317,36 @@ part_text(struct parts *p, const char *text)
     buf_release(&b);
 }
 
+/* The rows of a reason there are rows for: the last of them is cut. */
+static void
+some_rows(struct parts *p, struct flow *f, bool behind)
+{
+    struct lines all;
+    struct flow last;
+    lines_init(&all);
+    flow_init(&last);
+    flow_wrap(f, &all, &(struct indent){.width = p->width - HANG, .rest = STR("  ")});
+    size_t n = all.n <= (size_t)p->spare ? all.n : (size_t)p->spare + 1;
+    p->spare -= n ? (int)n - 1 : 0;
+    for (size_t i = 0; i < all.n; i++) {
+        if (i < n && !(i == 0 && behind)) {
+            lines_begin(p->out, i > 0);
+            lines_raw(p->out, ST_TEXT, STR("       "));
+        }
+        if (i + 1 < n || all.n == n) {
+            lines_raw(p->out, ST_TEXT, lines_text(&all, i));
+            continue;
+        }
+        struct str s = lines_text(&all, i);
+        flow_add(&last, ST_TEXT, i + 1 == n ? s : str_trim(s));
+        flow_add(&last, ST_TEXT, STR(" "));
+    }
+    if (all.n > n)
+        flow_cut(&last, p->out, p->width - HANG, p->ascii);
+    flow_release(&last);
+    lines_release(&all);
+}
+
 static void
 reason_rows(struct parts *p, const struct finding *x, bool behind)
 {
@@ -324,7 +355,9 @@ reason_rows(struct parts *p, const struct finding *x, bool behind)
     flow_init(&f);
     lines_init(&tmp);
     add_reason(&f, x, p->ascii);
-    if (p->detail >= DETAIL_FIRST) {
+    if (p->spare > 0) {
+        some_rows(p, &f, behind);
+    } else if (p->detail >= DETAIL_FIRST) {
         if (!behind) {
             lines_begin(p->out, false);
             lines_raw(p->out, ST_TEXT, STR("       "));
@@ -394,12 +427,13 @@ put_asked(struct parts *p, const struct part *parts, size_t n, int max_rows)
 
 bool
 parts_lines(struct lines *out, const struct decision *d, struct str command, enum detail detail,
-            int width, int max_rows, bool ascii)
+            int width, int rows, bool ascii)
 {
     struct part *parts = xcalloc(PARTS_MAX, sizeof(*parts));
-    struct parts p = {out, d, command, detail, width, ascii, false};
+    struct parts p = {out, d, command, detail, width, ascii, false, 0};
     size_t more, n = find_parts(d, parts, &more), ok = 0;
-    size_t left = put_asked(&p, parts, n, max_rows) + more;
+    p.spare = detail == DETAIL_FIRST ? rows : 0;
+    size_t left = put_asked(&p, parts, n, detail == DETAIL_COUNT ? rows : 0) + more;
     if (left) {
         lines_begin(out, false);
         lines_addf(out, ST_WARN, "  %s %zu more ask, w shows all", ascii ? ".." : "…", left);

@@ -1,6 +1,7 @@
 #include "ui/fmt.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* One digit after the point below ten, none above: 1.2k, 91k. Rounding never gives "1000k". */
 static void
@@ -69,13 +70,26 @@ fmt_seconds(struct buf *out, int64_t ms)
         fmt_long(out, s);
 }
 
+/* Four or three places, less the zeros behind the second: what grows little by little is seen to grow. */
+static void
+add_small_usd(struct buf *out, double usd)
+{
+    char s[32];
+    int n = snprintf(s, sizeof s, "$%.*f", usd < 0.00995 ? 4 : 3, usd);
+    for (; n > 5 && s[n - 1] == '0'; n--)
+        s[n - 1] = '\0';
+    buf_adds(out, s);
+}
+
 void
 fmt_usd(struct buf *out, double usd)
 {
     if (usd <= 0)
         buf_adds(out, "$0");
-    else if (usd < 0.00995)
-        buf_addf(out, "$%.4f", usd);
+    else if (usd < 0.00005)
+        buf_adds(out, "<$0.0001");
+    else if (usd < 0.1)
+        add_small_usd(out, usd);
     else if (fabs(usd - round(usd)) < 0.005)
         buf_addf(out, "$%.0f", usd);
     else

@@ -67,7 +67,7 @@ def the_person_is_asked_to_raise_it():
     s = Screen(w, 110, 32, ["--model", "claude-opus-5-5"], server.env)
     s.wait_for("ctx|default")
     s.say("go")
-    s.wait_for(r"raise to.*\$2")
+    s.wait_for(r"budget to \$2")
     s.wait_for(r"budget of \$1\.00")
 
     check(len(server.requests()) == 1, server.requests())

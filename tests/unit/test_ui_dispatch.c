@@ -342,6 +342,16 @@ a_pane_that_was_chosen_acts_at_once(void **state)
     assert_int_equal(told(), OP_PERM_ANSWER);
 }
 
+static void
+escape_twice_says_what_it_will_do_one_day(void **state)
+{
+    (void)state;
+    press("esc");
+    press("esc");
+    assert_null(engine.told);
+    assert_shows(&a.canvas, "rewind is not available yet");
+}
+
 /* ---- the mouse over a diff ---- */
 
 static void
@@ -446,6 +456,7 @@ main(void)
         cmocka_unit_test_setup_teardown(a_pane_may_have_keys_for_what_holds_anywhere, setup, teardown),
         cmocka_unit_test_setup_teardown(the_permission_keys_can_be_changed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sentence_is_no_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(escape_twice_says_what_it_will_do_one_day, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sentence_is_whole_at_any_size, setup, teardown),
         cmocka_unit_test_setup_teardown(what_the_guard_meets_is_not_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(a_paste_lands_in_the_prompt, setup, teardown),
