@@ -116,6 +116,9 @@ tool_edit_precheck(const struct tool_ctx *ctx, const struct cJSON *input, struct
 
     edit_plan_init(&p);
     bool known = edit_plan_open(&p, ctx, input);
+    /* What the session has read it knows: that the text to replace is not there is no news. */
+    if (known && json_at(input, "old_string"))
+        known = edit_plan_edit(&p, input);
     /* Outside the project not even that a file is there may be told before somebody said yes. */
     bool ok =
         known || !p.resolved || !fs_is_within(p.resolved, ctx->root) || !fs_exists(p.resolved);

@@ -281,6 +281,35 @@ test_precheck(void **state)
     bench_release(&b);
 }
 
+/* An edit that cannot apply is known to fail before anybody is asked. */
+static void
+test_precheck_of_an_edit(void **state)
+{
+    (void)state;
+    struct bench b;
+    static const struct {
+        const char *old;
+        bool ok;
+    } rows[] = {{"return 2;", true}, {"return 1;", false}, {"twice", false}};
+
+    bench_init(&b);
+    bench_put(&b, "f", STR("return 2;\ntwice twice\n"));
+    bench_run(&b, "Read", "{'file_path':'f'}");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buf why;
+        struct err err;
+        buf_init(&why, BUF_MAX);
+        char *text = xasprintf("{\"file_path\":\"f\",\"old_string\":\"%s\",\"new_string\":\"x\"}", rows[i].old);
+        struct cJSON *input = json_parse(str_from(text), &err);
+        assert_int_equal(tool_find(STR("Edit"))->precheck(&b.ctx, input, &why), rows[i].ok);
+        assert_int_equal(why.len == 0, rows[i].ok);
+        json_free(input);
+        free(text);
+        buf_release(&why);
+    }
+    bench_release(&b);
+}
+
 /* Every byte outside the hunk stays, whatever bytes they are. */
 static void
 test_random_bytes_stay(void **state)
@@ -328,7 +357,7 @@ main(void)
         cmocka_unit_test(test_replace_all),  cmocka_unit_test(test_create_and_empty),
         cmocka_unit_test(test_same_strings), cmocka_unit_test(test_mode_and_symlink),
         cmocka_unit_test(test_write),        cmocka_unit_test(test_preview),
-        cmocka_unit_test(test_precheck),     cmocka_unit_test(test_random_bytes_stay),
+        cmocka_unit_test(test_precheck), cmocka_unit_test(test_precheck_of_an_edit),     cmocka_unit_test(test_random_bytes_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
