@@ -182,37 +182,12 @@ asks_out(const struct permit_call *call)
     return json_bool(call->input, "dangerouslyDisableSandbox", false);
 }
 
-/* Is each part of the command named by sandbox.excludedCommands, or known to read only, and one at least named? Judged as allow rules
- * are, so that nothing hides in an excluded command. */
 static bool
 is_excluded(struct permit *p, const struct permit_call *call)
 {
-    const char *list[PERMIT_SANDBOX_LIST_MAX];
-    size_t n = permit_sandbox_list(p, "sandbox.excludedCommands", true, list);
-    struct perm_rules rules;
     struct permit_request r;
-    struct decision d;
-    if (!n)
-        return false;
-    perm_rules_init(&rules);
-    for (size_t i = 0; i < n; i++) {
-        bool pattern = strpbrk(list[i], "*:") != NULL;
-        char *text = xasprintf(pattern ? "Bash(%s)" : "Bash(%s:*)", list[i]);
-        perm_rules_add(&rules, VERDICT_ALLOW, text, SCOPE_CLI, false, NULL, 0);
-        free(text);
-    }
     permit_build_request(p, call, &r);
-    r.req.rules = &rules;
-    r.req.mode = PERM_DEFAULT;
-    r.req.sandbox_auto_allow = false;
-    perm_chain_check(&r.req, &d);
-    bool named = false;
-    for (size_t i = 0; i < d.n_findings; i++)
-        named |= d.findings[i].verdict == VERDICT_ALLOW && d.findings[i].rule;
-    bool excluded = named && d.verdict == VERDICT_ALLOW;
-    decision_release(&d);
-    perm_rules_release(&rules);
-    return excluded;
+    return sandbox_excludes(permit_config(p), &r.req);
 }
 
 void

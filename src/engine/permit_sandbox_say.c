@@ -12,17 +12,7 @@
 bool
 permit_sandbox_flag(struct permit *p, const char *name, bool tighter, bool fallback)
 {
-    const struct config *cfg = permit_config(p);
-    char *path = xasprintf("sandbox.%s", name);
-    const struct config_source *src;
-    size_t n = config_sources(cfg, &src);
-    bool value = config_bool(cfg, path, !p->core->trusted, fallback);
-    for (size_t i = 0; i < n && !p->core->trusted; i++)
-        if ((src[i].scope == SCOPE_PROJECT || src[i].scope == SCOPE_LOCAL) &&
-            json_bool(config_value(cfg, i, "sandbox"), name, !tighter) == tighter)
-            value = tighter;
-    free(path);
-    return value;
+    return sandbox_flag(permit_config(p), p->core->trusted, name, tighter, fallback);
 }
 
 static bool

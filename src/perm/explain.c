@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "perm/chain.h"
 #include "perm/check.h"
+#include "perm/sandbox.h"
 
 static const char *
 layer_what(const char *id)
@@ -157,6 +158,42 @@ bash_input(const char *command, struct err *err)
     return input;
 }
 
+/* Would this machine's sandbox, with these settings, answer for a command inside? */
+static bool
+sandbox_would_prove(const struct perm_request *req, const struct config *config)
+{
+    struct err err = {0};
+    char *why = NULL;
+    enum sandbox_kind kind = sandbox_choose(SANDBOX_WANT_AUTO, sandbox_probe(), &why);
+    const struct sandbox_place at = {.root = req->root,
+                                     .cwd = req->cwd,
+                                     .home = req->home,
+                                     .config_dir = req->config_dir,
+                                     .data_dir = req->data_dir,
+                                     .additional_dirs = req->additional_dirs,
+                                     .n_additional_dirs = req->n_additional_dirs,
+                                     .trusted = req->trusted};
+    struct sandbox_plan *plan =
+        kind == SANDBOX_NONE ? NULL : sandbox_plan_new(kind, &at, config, req->rules, &err);
+    bool proves = plan && sandbox_plan_proves(plan);
+    if (plan)
+        sandbox_plan_free(plan);
+    free(why);
+    return proves;
+}
+
+/* As a session of this folder would have it, without --sandbox and /sandbox. */
+static void
+add_sandbox(struct perm_request *req, const struct config *config)
+{
+    if (!sandbox_flag(config, req->trusted, "enabled", true, false))
+        return;
+    req->sandbox_auto_allow =
+        sandbox_flag(config, req->trusted, "autoAllowBashIfSandboxed", false, true);
+    req->sandbox_available = sandbox_would_prove(req, config);
+    req->sandbox_unsandboxed = sandbox_excludes(config, req);
+}
+
 int
 perm_explain_run(const char *command, const struct config *config, bool trusted, const char *cwd,
                  const char *root, FILE *out)
@@ -190,6 +227,7 @@ perm_explain_run(const char *command, const struct config *config, bool trusted,
                                .additional_dirs = dirs};
     req.n_additional_dirs = configured_dirs(config, trusted, dirs, ARRAY_LEN(dirs));
     req.mode = configured_mode(config, trusted, &req.mode_scope);
+    add_sandbox(&req, config);
     perm_chain_check(&req, &d);
     print_decision(out, &d, req.mode);
     print_effects(out, &d);

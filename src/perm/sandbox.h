@@ -92,6 +92,14 @@ struct sandbox_plan {
     struct sandbox_marks *marks;
 };
 
+/* sandbox.NAME of the settings; an untrusted project's own files give it its tighter value alone. */
+bool sandbox_flag(const struct config *cfg, bool trusted, const char *name, bool tighter,
+                  bool fallback);
+/* Is each part of the command named by sandbox.excludedCommands, or known to read only, and one at least named? Judged as allow rules
+ * are, so that nothing hides in an excluded command. */
+struct perm_request;
+bool sandbox_excludes(const struct config *cfg, const struct perm_request *of);
+
 /* Port on 127.0.0.1 inside at which --confine offers proxy_socket; HTTP_PROXY, HTTPS_PROXY and ALL_PROXY (either case) name it. */
 #define SANDBOX_PROXY_PORT 3128
 

@@ -6,11 +6,12 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
 
-from harness import Screen, Server, World, check, main, processes_with, wait_until
+from harness import LIMIT, YARE, Screen, Server, World, check, main, processes_with, wait_until
 
 
 def bash(command, **more):
@@ -258,6 +259,21 @@ def default_leaves_the_day_alone():
         w.close()
 
 
+def explained_as_it_would_run():
+    w = World()
+
+    def explain(command):
+        return subprocess.run([YARE, "perm", "explain", command], cwd=w.project, env=w.env, capture_output=True, text=True,
+                              timeout=LIMIT).stdout
+
+    command = "touch notes.txt && echo hi >> notes.txt"
+    check(explain(command).startswith("ask") and "L8" not in explain(command), explain(command))
+    settings(w, {"sandbox": {"enabled": True, "excludedCommands": ["make"]}})
+    check(explain(command).startswith("allow") and "the sandbox confines it" in explain(command), explain(command))
+    check("it would run outside the sandbox" in explain("make all"), explain("make all"))
+    w.close()
+
+
 def on_the_screen():
     """/sandbox switches it, a wish to get out asks, and a yes lets that one command out."""
     w = World()
@@ -322,6 +338,6 @@ def background_and_a_kill():
 
 if not shutil.which("bwrap"):
     sys.exit("bubblewrap is needed: these tests run the real thing")
-main(writes_stay_inside, rules_still_hold, no_network, allowed_hosts_alone, an_untrusted_folder_opens_nothing,
+main(explained_as_it_would_run, writes_stay_inside, rules_still_hold, no_network, allowed_hosts_alone, an_untrusted_folder_opens_nothing,
      who_wants_out_is_denied_where_nobody_answers, excluded_and_switched_off, without_a_back_end, landlock,
      default_leaves_the_day_alone, on_the_screen, background_and_a_kill)
