@@ -213,6 +213,21 @@ batch_head(const struct item *it, struct lines *out, int width, bool ascii)
     flow_release(&f);
 }
 
+/* Who comes back sees what was done in their name. */
+static void
+judged_row(const struct item *it, struct lines *out, int width, bool ascii)
+{
+    struct flow f;
+    if (!it->judged)
+        return;
+    flow_init(&f);
+    one_line(&f, ST_WARN, str_from(it->judged));
+    lines_begin(out, false);
+    lines_raw(out, ST_WARN, STR("    "));
+    flow_cut(&f, out, width - 4, ascii);
+    flow_release(&f);
+}
+
 static void
 tool_head(const struct item *it, struct lines *out, int width, bool ascii)
 {
@@ -325,6 +340,7 @@ item_lines(const struct item *it, struct lines *out, int width, bool ascii)
     case ITEM_TOOL:
         batch_head(it, out, width, ascii);
         tool_head(it, out, width, ascii);
+        judged_row(it, out, width, ascii);
         tool_what(it, out, width);
         tool_body(it, out, width, ascii);
         break;

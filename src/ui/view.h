@@ -21,6 +21,7 @@ struct item { /* one thing in the transcript */
     char *tool_use_id, *name, *what, *summary;
     char *last_line;        /* tool: of its output while it runs; NULL else */
     char *over;             /* tool: a line over the batch that begins with it; hidden user: what it is; NULL else */
+    char *judged;           /* tool: the classifier let it through in the person's place, and why; NULL: it did not */
     enum tool_state state;
     bool is_diff, is_error, hidden, open /* fold opened */, done;
     int64_t elapsed_ms, bytes; /* bytes: of the tool input that is streaming in */

@@ -14,6 +14,7 @@ view_item_release(struct item *it)
     free(it->summary);
     free(it->last_line);
     free(it->over);
+    free(it->judged);
 }
 
 /* Lets the first n go. */

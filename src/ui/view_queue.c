@@ -189,6 +189,16 @@ deny_reason(const struct decision *d)
     return NULL;
 }
 
+/* What was done in the person's name says so, and why. */
+static char *
+judged_line(const struct decision *d)
+{
+    for (size_t i = d->n_findings; i-- > 0;)
+        if (strcmp(d->findings[i].layer, "L6") == 0 && d->findings[i].reason)
+            return xasprintf("AFK, the classifier let it through: %s", d->findings[i].reason);
+    return xstrdup("AFK, the classifier let it through");
+}
+
 void
 view_on_decided(struct view *v, const struct event *e)
 {
@@ -204,6 +214,12 @@ view_on_decided(struct view *v, const struct event *e)
         it->state = now;
         if (!e->u.decided.allowed && !it->summary)
             view_set(&it->summary, deny_reason(&e->u.decided.decision));
+        view_item_touch(v, it);
+    }
+    if (it && e->u.decided.allowed && e->u.decided.who &&
+        strcmp(e->u.decided.who, "classifier") == 0) {
+        free(it->judged);
+        it->judged = judged_line(&e->u.decided.decision);
         view_item_touch(v, it);
     }
     if (a && !is_over(a->state) && (a->state == TOOL_ASKING || !e->u.decided.allowed))

@@ -92,6 +92,17 @@ what_was_kept_of_a_broken_answer_stays(void **state)
 }
 
 static void
+what_the_classifier_let_through_says_so(void **state)
+{
+    struct view *v = *state;
+    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"t1\",\"name\":\"Bash\",\"state\":\"judging\",\"what\":\"touch a\"}");
+    apply(v, "{\"event\":\"perm_decided\",\"ask_id\":1,\"tool_use_id\":\"t1\",\"tool\":\"Bash\",\"who\":\"classifier\","
+             "\"allowed\":true,\"decision\":{\"decision\":\"allow\",\"findings\":[{\"layer\":\"L6\",\"decision\":\"allow\","
+             "\"reason\":\"a scratch file\"}]}}");
+    assert_string_equal(v->items[0].judged, "AFK, the classifier let it through: a scratch file");
+}
+
+static void
 blocks_without_start_or_end_do_no_harm(void **state)
 {
     struct view *v = *state;
@@ -374,6 +385,7 @@ main(void)
         T(text_streams_into_one_item),
         T(a_retry_takes_back_what_it_says_again),
         T(what_was_kept_of_a_broken_answer_stays),
+        T(what_the_classifier_let_through_says_so),
         T(blocks_without_start_or_end_do_no_harm),
         T(a_tool_goes_through_its_states),
         T(what_never_ended_is_cancelled_with_the_run),
