@@ -5,7 +5,9 @@
 
 #include "engine/tier_private.h"
 
-#define KEEP_MOST 40 /* messages */
+#define KEEP_MOST 40    /* messages */
+#define KEEP_LEAST 2    /* messages, whatever they weigh */
+#define KEEP_PERCENT 30 /* of the window, of the last few */
 #define REMINDER "<system-reminder>"
 
 /* ---- results ---- */
@@ -95,6 +97,10 @@ tier_keep_from(const struct tier_view *v)
     int64_t sum = 0, room = v->window / 10;
     for (size_t i = from; i < v->n; i++)
         sum += tier_tokens(v, v->messages[i]);
+    /* In a small window the last few alone may be more than what is to be left over. */
+    for (; v->window > 0 && sum > v->window * KEEP_PERCENT / 100 && v->n - from > KEEP_LEAST;
+         from++)
+        sum -= tier_tokens(v, v->messages[from]);
     while (from > 0 && v->n - from < KEEP_MOST) {
         sum += tier_tokens(v, v->messages[from - 1]);
         if (sum > room)

@@ -22,7 +22,7 @@
 #include "base/buf.h"
 #include "base/message.h"
 
-#define TIERS_KEEP_LAST 5   /* messages at the end that no tier but E4 touches */
+#define TIERS_KEEP_LAST 5   /* messages at the end that no tier but E4 touches (tier_keep_from) */
 #define TIER_MARKER_MAX 900 /* bytes of a marker; a result up to that size is never replaced */
 #define TIER_LARGE 4000    /* tokens: an old result over this goes before those that are only old */
 #define TIER_MICRO_KEEP 10 /* results at the end that E2 leaves, as the API does */
@@ -86,7 +86,8 @@ void tier_micro_api(int64_t trigger, int64_t least, bool thinking, struct buf *o
 size_t tier_weight(const struct message *m);
 /* Tokens of a message by the view's estimator. */
 int64_t tier_tokens(const struct tier_view *v, const struct message *m);
-/* Where the messages begin that stay: the last TIERS_KEEP_LAST, and of those before as many (to 40) as fit in a tenth of the window. */
+/* Where the messages begin that stay: the last TIERS_KEEP_LAST (fewer where these alone hold a third of the window, never
+ * less than two), and of those before as many (to 40) as fit in a tenth of the window. */
 size_t tier_keep_from(const struct tier_view *v);
 /* The list with the edits made; each element a new reference; yours. */
 const struct message **tier_apply(const struct tier_view *v, const struct tier_result *r,

@@ -87,12 +87,13 @@ check_typed(const struct talk *t, const struct message *const *m, size_t n)
     buf_release(&is);
 }
 
-/* The last messages and the first are the very same ones. */
+/* The messages that stay at the end and the first are the very same ones. */
 static void
 check_ends(const struct tier_view *v, const struct message *const *m, size_t n)
 {
     assert_ptr_equal(m[0], v->messages[0]);
-    for (size_t i = 0; i < TIERS_KEEP_LAST && i < v->n; i++)
+    assert_true(v->n - v->keep_from >= 2 || v->n < 2);
+    for (size_t i = 0; i < v->n - v->keep_from; i++)
         assert_ptr_equal(m[n - 1 - i], v->messages[v->n - 1 - i]);
 }
 
@@ -271,6 +272,30 @@ snipped(const struct talk *t, int64_t goal, size_t *n)
     const struct message **m = tier_apply(&v, &r, n);
     tier_result_release(&r);
     return m;
+}
+
+/* Answers of a fifth of the window each: what stays at the end leaves room to come down to what is asked for. */
+static void
+test_a_small_window_does_not_keep_most_of_itself(void **state)
+{
+    (void)state;
+    struct talk t = {0};
+    char *big = filled('a', 3000);
+    for (int i = 0; i < 5; i++) {
+        talk_user(&t, "tell me more");
+        talk_say(&t, big);
+    }
+    talk_user(&t, "and now?");
+    struct tier_view v = view_of(&t, 0);
+    int64_t kept = 0;
+    for (size_t i = v.keep_from; i < v.n; i++)
+        kept += tier_tokens(&v, v.messages[i]);
+    assert_true(v.n - v.keep_from >= 2);
+    assert_true(kept * 100 <= v.window * 35);
+    v.window *= 10; /* room enough: all of it is the tenth that stays */
+    assert_true(v.n - tier_keep_from(&v) >= TIERS_KEEP_LAST);
+    talk_release(&t);
+    free(big);
 }
 
 static void
@@ -568,6 +593,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_small_window_does_not_keep_most_of_itself),
         cmocka_unit_test(test_superseded_reads_and_repeated_calls),
         cmocka_unit_test(test_large_results_go_first_and_lists_stay),
         cmocka_unit_test(test_the_budgets_file_is_named_again),
