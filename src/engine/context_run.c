@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "engine/compact.h"
 #include "engine/context.h"
 #include "engine/context_kept.h"
 #include "engine/event.h"
@@ -96,6 +97,27 @@ tell_start(struct core *c, const char *tier, int64_t before)
     core_emit(c, e);
 }
 
+/* "shortened from 15.6k to 2.1k tokens: 8 messages folded" */
+static char *
+line_of(const struct tier_result *r, bool failed)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    if (failed) {
+        buf_adds(&b, "not shortened: ");
+    } else {
+        buf_adds(&b, "shortened from ");
+        compact_count(&b, r->before);
+        buf_adds(&b, " to ");
+        compact_count(&b, r->after);
+        buf_adds(&b, " tokens: ");
+    }
+    buf_adds(&b, r->edits[0].what ? r->edits[0].what : "older parts");
+    if (r->n > 1)
+        buf_addf(&b, ", and %zu more", r->n - 1);
+    return buf_take(&b);
+}
+
 static void
 tell_end(struct core *c, const char *tier, const struct tier_result *r, bool failed)
 {
@@ -106,9 +128,7 @@ tell_end(struct core *c, const char *tier, const struct tier_result *r, bool fai
     e->u.compact.after = failed ? r->before : r->after;
     e->u.compact.failed = failed;
     if (r->n)
-        e->u.compact.text =
-            xasprintf("%zu %s: %s%s", r->n, r->n == 1 ? "edit" : "edits",
-                      r->edits[0].what ? r->edits[0].what : "", r->n > 1 ? ", ..." : "");
+        e->u.compact.text = line_of(r, failed);
     core_emit(c, e);
     log_info("context", "%s: %zu edits, %lld to %lld tokens%s", tier, r->n, (long long)r->before,
              (long long)r->after, failed ? ", not made" : "");

@@ -106,6 +106,10 @@ permit_sandbox_say(struct permit *p, struct buf *out)
     const struct confinement *in = permit_sandbox_have(p);
     buf_addf(out, "sandbox: %s (%s): %s", level_name(level), permit_sandbox_by(p),
              level_text(level));
+    if (level == SANDBOX_OFF) {
+        buf_adds(out, "\n/sandbox on or default: for this session");
+        return;
+    }
     if (!in) {
         buf_addf(out, "\nit cannot be had here: %s", p->core->sandbox->why);
         if (level == SANDBOX_ON)

@@ -224,7 +224,7 @@ fold_span(const struct tier_view *v, const struct tier_span *s, struct tier_resu
     e->with[0] = user_first ? u : a;
     e->with[1] = user_first ? a : u;
     e->n_with = 2;
-    e->what = xasprintf("%zu messages of about %lld tokens", s->to - s->from, (long long)s->tokens);
+    e->what = xasprintf("%zu messages folded", s->to - s->from);
     e->saved = saved;
     return saved;
 }
