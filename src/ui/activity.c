@@ -62,6 +62,8 @@ right_text(const struct activity *a, int64_t now_ms, struct buf *out)
         visible_add(out, str_from(a->summary)); /* "exit 2", "stopped by the person" */
         return;
     }
+    if (a->state == TOOL_FAILED && str_starts(str_from(a->summary), "exit "))
+        word = ""; /* the mark says it, and the room is for why */
     buf_adds(out, word);
     if (a->state != TOOL_DONE && !is_over(a->state))
         return;
