@@ -166,8 +166,9 @@ struct event {
         struct {
             char *uuid; /* NULL: a '!' line about to run; its message follows with the output */
             char *text;
-            bool hidden;   /* a message of yare's own, folded in the transcript */
-            char *brief;   /* hidden: what it is, in a line for the person; NULL: its first line says it */
+            bool hidden; /* a message of yare's own, folded in the transcript */
+            /* hidden: what it is, in a line for the person; NULL: its first line says it */
+            char *brief;
             bool replayed; /* from a resumed journal */
         } user;
         struct {
@@ -269,10 +270,12 @@ struct event {
             char *text;  /* one line */
         } tool_summary;
         struct {
-            char *reason; /* "tool Bash changed", "the cache expired (7 min since the request before)" */
+            /* "tool Bash changed", "the cache expired (7 min since the request before)" */
+            char *reason;
             int64_t tokens, turn;
             double cost_usd; /* more than with the cache; negative: unknown */
-            bool expected;   /* it follows from what the person or yare did: another model, /compact, an edit of the context */
+            /* it follows from what the person or yare did: another model, /compact, an edit of the context */
+            bool expected;
         } cache_break;
         struct {
             char *json;

@@ -25,7 +25,7 @@ struct round {
     bool broken;  /* the stream failed after a tool ran: what is complete is kept */
     bool shorter; /* too long for the model (err): nothing of it is kept, loop_shorter decides */
     struct err err;
-    bool cut; /* max_tokens with nothing to keep yet: asked again with a higher limit */
+    bool cut;     /* max_tokens with nothing to keep yet: asked again with a higher limit */
     size_t calls; /* tool calls of this round */
     int open[64]; /* indexes of blocks whose end was not emitted */
     enum event_block open_type[64];

@@ -6,8 +6,8 @@
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 #include "engine/permit.h"
-#include "engine/spend.h"
 #include "engine/side.h"
+#include "engine/spend.h"
 #include "engine/tasks.h"
 
 #define STEERS_MAX 64

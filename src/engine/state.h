@@ -66,7 +66,7 @@ struct state {
         int64_t last_compact_turn; /* of this submit; 0: none */
         int failures;              /* in a row; the breaker of automatic compaction */
         int poor;                  /* runs in a row that freed little */
-        int64_t refused;           /* tokens that a server found too long without saying its limit; 0: none */
+        int64_t refused; /* tokens that a server found too long without saying its limit; 0: none */
     } compact;
     char *pending_tool_summary; /* NULL: none */
     struct state_transition last;

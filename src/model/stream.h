@@ -42,7 +42,8 @@ struct usage {
     int64_t input, output, cache_read, cache_write;
     bool estimated;
     int64_t cache_write_1h; /* of cache_write, what is kept an hour and costs more */
-    int64_t cleared_uses, cleared_tokens; /* what the server left out of this request (applied_edits) */
+    int64_t cleared_uses,
+        cleared_tokens; /* what the server left out of this request (applied_edits) */
 };
 
 enum stop_reason {

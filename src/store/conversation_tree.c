@@ -160,7 +160,8 @@ static size_t
 mark_path(struct tree *t)
 {
     size_t i = t->n ? t->n - 1 : NONE, live = NONE;
-    bool after = false; /* a message stands behind it: a boundary alone is a compaction that did not come about */
+    bool after =
+        false; /* a message stands behind it: a boundary alone is a compaction that did not come about */
     while (i != NONE && !t->nodes[i].on_path) {
         t->nodes[i].on_path = true;
         size_t up = parent_of(t, i);

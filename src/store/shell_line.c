@@ -28,6 +28,7 @@ shell_line_read(struct str text, struct str *ret_command, struct str *ret_output
     size_t at = (size_t)(mid - in.ptr), from = at + strlen(BETWEEN);
     *ret_command = str_sub(in, 0, at);
     /* an empty output shares its line end with the closing tag's */
-    *ret_output = from + strlen(END) > in.len ? STR("") : str_sub(in, from, in.len - from - strlen(END));
+    *ret_output =
+        from + strlen(END) > in.len ? STR("") : str_sub(in, from, in.len - from - strlen(END));
     return true;
 }

@@ -4,7 +4,8 @@
 
 #include "base/buf.h"
 
-#define BASH_SCRIPT_MARK "__yare_note() { builtin pwd -P >| " /* how each such script begins: what shows processes knows it by that */
+#define BASH_SCRIPT_MARK                                                                           \
+    "__yare_note() { builtin pwd -P >| " /* how each such script begins: what shows processes knows it by that */
 
 /* A script for `bash -c SCRIPT bash COMMAND`: evaluates COMMAND, and however it ends (also by exit) writes the shell's folder to
  * cwd_file. Its exit status is the command's. */

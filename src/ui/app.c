@@ -227,8 +227,8 @@ static bool
 wants_focus(const struct app *a)
 {
     return !a->o->replay && a->focus == PANE_PROMPT && a->line == LINE_PROMPT && !a->log.id &&
-           !app_box_open(a) && input_empty(&a->input) && !a->held &&
-           has_new_ask(a) && !app_shows_trust_box(a) && approval_waiting(&a->approval, &a->view);
+           !app_box_open(a) && input_empty(&a->input) && !a->held && has_new_ask(a) &&
+           !app_shows_trust_box(a) && approval_waiting(&a->approval, &a->view);
 }
 
 /* When something is due though nothing happens, or -1: an idle program sleeps. */

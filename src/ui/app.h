@@ -13,17 +13,18 @@
 
 struct engine;
 struct app_options {
-    const char *prompt;       /* submitted at once, or NULL */
+    const char *prompt; /* submitted at once, or NULL */
     bool no_color, no_mouse, no_alt_screen, linear;
-    const char *history_file; /* prompt history, or NULL */
+    const char *history_file;    /* prompt history, or NULL */
     const char *history_project; /* whose prompts come back; NULL: those of all projects */
-    const char *events_file;  /* --events: record the event stream, or NULL */
-    bool replay;              /* of a recording: the prompt takes no prompts, its keys are pause, speed and step */
-    bool tour;                /* guides through the screen, step by step; ends with it */
-    char **ret_tour;          /* the person asked for the tour: app_run ends, and here is the session to come back to ("": none), the
-                               * caller's; NULL: there is no tour to go to */
-    const char *keys_file;    /* the person's keybindings.json, or NULL; read after the first frame */
-    int signal_fd;            /* signalfd of INT, TERM, HUP, WINCH, CONT; blocked in all threads */
+    const char *events_file;     /* --events: record the event stream, or NULL */
+    /* of a recording: the prompt takes no prompts, its keys are pause, speed and step */
+    bool replay;
+    bool tour; /* guides through the screen, step by step; ends with it */
+    /* the person asked for the tour: app_run ends, and here is the session to come back to ("": none), the caller's; NULL: there is no tour to go to */
+    char **ret_tour;
+    const char *keys_file; /* the person's keybindings.json, or NULL; read after the first frame */
+    int signal_fd;         /* signalfd of INT, TERM, HUP, WINCH, CONT; blocked in all threads */
     /* Starts the engine once the first frame was painted: on a thread of its own, with all signals blocked. It may take its time (a key
      * helper, a slow disk): the screen answers meanwhile, and what is submitted is sent when the engine is there. */
     struct engine *(*start_engine)(void *user, struct err *err);

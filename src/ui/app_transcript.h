@@ -7,6 +7,9 @@ void app_ask_past(struct app *a);
 void app_find(struct app *a, int dir);
 /* A YK_MOUSE_ key: selects in the transcript, opens folds. Never touches the clipboard. */
 void app_mouse(struct app *a, int key);
-void app_copy(struct app *a);      /* the selection, else the item at the cursor */
-void app_open_link(struct app *a); /* the first link in the selection or the item, by $BROWSER or the system's opener */
-void app_print_transcript(struct app *a); /* to the normal screen, where the terminal's scrollback keeps it */
+void app_copy(struct app *a); /* the selection, else the item at the cursor */
+void app_open_link(
+    struct app
+        *a); /* the first link in the selection or the item, by $BROWSER or the system's opener */
+void app_print_transcript(
+    struct app *a); /* to the normal screen, where the terminal's scrollback keeps it */

@@ -7,8 +7,10 @@
 #include "ui/lines.h"
 #include "ui/view.h"
 
-const struct ask *approval_ask(const struct approval *a, const struct view *v); /* the one shown, NULL: none */
-size_t approval_pending(const struct approval *a, const struct view *v, size_t *ret_place); /* unanswered; place from 0 */
+const struct ask *approval_ask(const struct approval *a,
+                               const struct view *v); /* the one shown, NULL: none */
+size_t approval_pending(const struct approval *a, const struct view *v,
+                        size_t *ret_place); /* unanswered; place from 0 */
 /* "Always" is offered: a rule can be saved for it and all of the request was seen. */
 bool approval_can_always(const struct approval *a, const struct ask *ask);
 /* Its command can be changed before it runs. */

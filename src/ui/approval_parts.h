@@ -20,7 +20,8 @@ void odd_lines(struct lines *out, struct str s, bool file, int width, bool ascii
 
 /* The lines of a long text, at most `rows` (1 or more): its first and last ones, and how much lies between. True: it was cut.
  * `prefix` ("$ ") stands before the first. */
-bool text_rows(struct lines *out, struct str text, struct str prefix, int width, int rows, bool ascii);
+bool text_rows(struct lines *out, struct str text, struct str prefix, int width, int rows,
+               bool ascii);
 
 /* Appends the input of a search (Grep, Glob), "key   value" on a line each. False: it is none, or not so short and plain that
  * lines could not be taken for others; nothing was appended. */
@@ -30,7 +31,7 @@ bool search_lines(struct buf *out, struct str tool, struct str input);
 enum detail { DETAIL_ALL, DETAIL_NO_OK, DETAIL_FIRST, DETAIL_LINE, DETAIL_COUNT };
 /* Findings by sub-command or path, those that ask or deny first. `command`: not repeated when it is the only part; NULL.
  * rows: DETAIL_COUNT: at most so many; DETAIL_FIRST: so many to spare for what would be cut; 0: no limit, none. True: something that asks is not, or not wholly, on these lines. */
-bool parts_lines(struct lines *out, const struct decision *d, struct str command, enum detail detail, int width,
-                 int rows, bool ascii);
+bool parts_lines(struct lines *out, const struct decision *d, struct str command,
+                 enum detail detail, int width, int rows, bool ascii);
 /* The whole chain: every finding with layer, rule, file:line, reason, confidence. */
 void chain_lines(struct lines *out, const struct decision *d, int width, bool ascii);

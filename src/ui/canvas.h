@@ -13,28 +13,59 @@
 
 /* Roles, not colours: a theme maps them (ui/theme). */
 enum style {
-    ST_TEXT, ST_DIM, ST_BOLD, ST_TITLE, ST_BORDER, ST_BORDER_FOCUS, ST_PROMPT, ST_USER, ST_TOOL, ST_OK, ST_WARN, ST_ERROR,
-    ST_ADD, ST_DEL, ST_HUNK, ST_CODE, ST_HEADING, ST_LINK, ST_STATUS, ST_METER_ON, ST_METER_OFF, ST_KEY, ST_SELECT,
-    ST_THINK, ST_FOUND, ST_SYN_KEYWORD, ST_SYN_STRING, ST_SYN_COMMENT, ST_SYN_FUNCTION, ST_SYN_TYPE, ST_SYN_NUMBER, ST_SYN_CONSTANT,
-    ST_SYN_OPERATOR, ST_COUNT
+    ST_TEXT,
+    ST_DIM,
+    ST_BOLD,
+    ST_TITLE,
+    ST_BORDER,
+    ST_BORDER_FOCUS,
+    ST_PROMPT,
+    ST_USER,
+    ST_TOOL,
+    ST_OK,
+    ST_WARN,
+    ST_ERROR,
+    ST_ADD,
+    ST_DEL,
+    ST_HUNK,
+    ST_CODE,
+    ST_HEADING,
+    ST_LINK,
+    ST_STATUS,
+    ST_METER_ON,
+    ST_METER_OFF,
+    ST_KEY,
+    ST_SELECT,
+    ST_THINK,
+    ST_FOUND,
+    ST_SYN_KEYWORD,
+    ST_SYN_STRING,
+    ST_SYN_COMMENT,
+    ST_SYN_FUNCTION,
+    ST_SYN_TYPE,
+    ST_SYN_NUMBER,
+    ST_SYN_CONSTANT,
+    ST_SYN_OPERATOR,
+    ST_COUNT
 };
 struct cell {
-    char text[CANVAS_BYTES]; /* "" is a blank; NUL to its end, so that cells can be compared as bytes */
-    uint8_t width;           /* 1, 2, or 0 for the right half of a wide cluster */
-    uint8_t style;           /* enum style */
-    uint16_t link;           /* 0: none; else of canvas_link_url */
+    char text
+        [CANVAS_BYTES]; /* "" is a blank; NUL to its end, so that cells can be compared as bytes */
+    uint8_t width;      /* 1, 2, or 0 for the right half of a wide cluster */
+    uint8_t style;      /* enum style */
+    uint16_t link;      /* 0: none; else of canvas_link_url */
 };
 struct rect {
     int x, y, w, h;
 };
 struct canvas {
     int w, h;
-    struct cell *cells; /* h rows of w */
+    struct cell *cells;     /* h rows of w */
     int cursor_x, cursor_y; /* -1: hidden */
     struct canvas_link {
         uint16_t id; /* the same for the same address in every frame */
         char *url;
-    } *links;
+    } * links;
     size_t n_links, cap_links;
 };
 void canvas_init(struct canvas *c, int w, int h);
@@ -46,8 +77,8 @@ struct rect canvas_clip(const struct canvas *c, struct rect r);
 /* Draws one line of text into `clip` at column x of row y (both relative to clip; x may be negative); returns the column
  * after what was drawn, so at most about clip.w. Tabs run to the next eighth column, a newline is a blank. */
 int canvas_text(struct canvas *c, struct rect clip, int x, int y, enum style st, struct str s);
-int canvas_textf(struct canvas *c, struct rect clip, int x, int y, enum style st, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
+int canvas_textf(struct canvas *c, struct rect clip, int x, int y, enum style st, const char *fmt,
+                 ...) __attribute__((format(printf, 6, 7)));
 void canvas_fill(struct canvas *c, struct rect r, enum style st, const char *grapheme);
 void canvas_box(struct canvas *c, struct rect r, enum style st, struct str title, bool ascii);
 void canvas_style(struct canvas *c, struct rect r, enum style st); /* restyles what stands there */

@@ -26,11 +26,14 @@ struct command_view {
     const struct picker_type *picker;
 };
 
-void commands_init(struct commands *c); /* the screen's own, and the usual ones until the engine has answered */
+void commands_init(
+    struct commands *c); /* the screen's own, and the usual ones until the engine has answered */
 void commands_release(struct commands *c);
-void commands_take(struct commands *c, struct str json); /* an answer to QUERY_COMMANDS; the engine's words win */
+void commands_take(struct commands *c,
+                   struct str json); /* an answer to QUERY_COMMANDS; the engine's words win */
 /* The best `max` for what was typed after '/': those that begin so, then those with a part that does, then those that have its
  * letters in order. Returns how many. */
-size_t commands_match(const struct commands *c, struct str word, const struct command **ret, size_t max);
+size_t commands_match(const struct commands *c, struct str word, const struct command **ret,
+                      size_t max);
 const struct command *commands_find(const struct commands *c, struct str name); /* NULL: none */
 const struct command_view *commands_view(struct str line); /* NULL: the engine's */

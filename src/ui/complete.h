@@ -12,35 +12,42 @@
 #include "ui/commands.h"
 #include "ui/input.h"
 
-enum complete_kind { COMPLETE_NONE, COMPLETE_COMMAND, COMPLETE_HINT /* the arguments of a command */, COMPLETE_FILE };
+enum complete_kind {
+    COMPLETE_NONE,
+    COMPLETE_COMMAND,
+    COMPLETE_HINT /* the arguments of a command */,
+    COMPLETE_FILE
+};
 
 #define COMPLETE_ROWS 8
 #define COMPLETE_FILES 2000 /* an answer of this many may not be all */
 
 struct complete {
     enum complete_kind kind;
-    size_t start;       /* of the word in the text, after its sign */
-    char *word;         /* what is being completed; NULL: nothing */
-    char *closed;       /* the word at which the person closed the list; NULL */
+    size_t start;                    /* of the word in the text, after its sign */
+    char *word;                      /* what is being completed; NULL: nothing */
+    char *closed;                    /* the word at which the person closed the list; NULL */
     const struct commands *commands; /* borrowed, set once; NULL: none complete */
     const char *rows[COMPLETE_ROWS]; /* borrowed from files or commands */
     const char *args[COMPLETE_ROWS];
     const char *helps[COMPLETE_ROWS];
     size_t n_rows;
     size_t selected;
-    bool chosen;        /* with Up or Down */
-    char **files;       /* the last answer */
+    bool chosen;  /* with Up or Down */
+    char **files; /* the last answer */
     size_t n_files, cap_files;
-    char *asked;        /* what it was asked for */
-    uint64_t seq;       /* of the question under way; 0: none */
+    char *asked;  /* what it was asked for */
+    uint64_t seq; /* of the question under way; 0: none */
     uint64_t last_seq;
 };
 void complete_init(struct complete *c);
 void complete_release(struct complete *c);
 /* After every change of the text. A question for the engine, or NULL. */
 struct op *complete_follow(struct complete *c, const struct input *in);
-void complete_answer(struct complete *c, const struct event *ev); /* EV_ANSWER; others' answers are passed over */
+void complete_answer(struct complete *c,
+                     const struct event *ev); /* EV_ANSWER; others' answers are passed over */
 /* Up, Down, Tab, Enter once a row was chosen, Esc: true when taken. */
 bool complete_key(struct complete *c, struct input *in, int key);
 /* Above the row `bottom`, as wide as r. */
-void complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom, bool ascii);
+void complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom,
+                   bool ascii);

@@ -11,15 +11,15 @@
 #include "base/err.h"
 
 #define HISTORY_MAX 1000
-#define HISTORY_BYTES ((size_t)4 << 20) /* of the file's end that are read */
+#define HISTORY_BYTES ((size_t)4 << 20)   /* of the file's end that are read */
 #define HISTORY_ENTRY ((size_t)256 << 10) /* longer prompts are not kept */
 
 struct history {
-    char *file;     /* NULL: this session only */
-    char *project;  /* NULL: prompts of all projects */
-    char **texts;   /* oldest first */
+    char *file;    /* NULL: this session only */
+    char *project; /* NULL: prompts of all projects */
+    char **texts;  /* oldest first */
     size_t n, cap;
-    size_t at;      /* where up and down stand; n: the draft */
+    size_t at; /* where up and down stand; n: the draft */
     struct buf draft;
     bool loaded;
 };

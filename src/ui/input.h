@@ -34,18 +34,20 @@ struct input {
     struct chip chips[INPUT_CHIPS];
     size_t n_chips;
     struct buf cut;
-    bool cutting;  /* the last key cut: the next cut joins it */
-    bool typing;   /* the last change was a typed character: one undo step with the next */
+    bool cutting; /* the last key cut: the next cut joins it */
+    bool typing;  /* the last change was a typed character: one undo step with the next */
     struct input_state *undo;
     size_t n_undo, cap_undo;
-    int goal;      /* column that up and down keep to, -1: none */
-    int top;       /* first row drawn */
-    int width;     /* columns of text, of the last layout */
+    int goal;  /* column that up and down keep to, -1: none */
+    int top;   /* first row drawn */
+    int width; /* columns of text, of the last layout */
 };
 void input_init(struct input *in);
 void input_release(struct input *in);
-void input_clear(struct input *in);                /* also undo and chips */
-void input_set(struct input *in, struct str s);    /* as a whole, undoable; large text becomes a chip; cursor at the end */
+void input_clear(struct input *in); /* also undo and chips */
+void
+input_set(struct input *in,
+          struct str s); /* as a whole, undoable; large text becomes a chip; cursor at the end */
 void input_insert(struct input *in, struct str s); /* at the cursor */
 void input_paste(struct input *in, struct str s);  /* the same, or as a chip */
 bool input_empty(const struct input *in);
@@ -54,7 +56,8 @@ bool input_is_shell(const struct input *in); /* it begins with '!': the mark bef
 void input_expand(const struct input *in, struct buf *out);
 /* An editing key (ui/keys.h): true when it was one. Up and Down are not when the cursor is in the first or last row. */
 bool input_key(struct input *in, int key);
-bool input_action(struct input *in, enum key_action a); /* the same for an action that a chord gave */
+bool input_action(struct input *in,
+                  enum key_action a); /* the same for an action that a chord gave */
 /* Enter: true when the text is to be sent, false when it became a newline ("\" before the cursor). */
 bool input_enter(struct input *in);
 

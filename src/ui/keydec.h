@@ -19,28 +19,28 @@
 enum keydec_background { BACKGROUND_UNKNOWN, BACKGROUND_DARK, BACKGROUND_LIGHT };
 
 struct keydec {
-    struct buf in;      /* bytes not yet decoded, from `pos` on */
+    struct buf in; /* bytes not yet decoded, from `pos` on */
     size_t pos;
-    struct buf paste;   /* the paste that is coming in */
-    size_t paste_seen;  /* how far it was searched for its end */
+    struct buf paste;  /* the paste that is coming in */
+    size_t paste_seen; /* how far it was searched for its end */
     bool pasting;
-    struct buf given;   /* the paste handed out last */
+    struct buf given; /* the paste handed out last */
     int esc_ms;
-    int64_t last_ms;    /* when the last byte came */
+    int64_t last_ms; /* when the last byte came */
     struct {
         char bytes[16];
         int key;
-    } own[24];          /* the terminal description's own key strings */
+    } own[24]; /* the terminal description's own key strings */
     size_t n_own;
     int mouse_x, mouse_y; /* column and row of the last YK_MOUSE_ key, from 0 */
     /* answers of the terminal */
-    bool sync_update;   /* it has mode 2026 */
+    bool sync_update; /* it has mode 2026 */
     enum keydec_background background;
-    int ambiguous;          /* columns of a character of ambiguous width, asked for at the top left corner; 0: not said */
+    int ambiguous; /* columns of a character of ambiguous width, asked for at the top left corner; 0: not said */
 };
 void keydec_init(struct keydec *d, int esc_ms); /* 0: KEYDEC_ESC_MS */
 void keydec_release(struct keydec *d);
-void keydec_clear(struct keydec *d);            /* forgets what is pending (after a suspend) */
+void keydec_clear(struct keydec *d); /* forgets what is pending (after a suspend) */
 /* A key string of the terminal description; those that the decoder knows anyway do no harm. */
 void keydec_own(struct keydec *d, const char *bytes, int key);
 void keydec_feed(struct keydec *d, struct str bytes, int64_t now_ms);

@@ -22,10 +22,11 @@ struct span {
 };
 struct line {
     uint32_t span, n_spans;
-    bool soft;         /* goes on from the line before: no newline between them in the source */
-    bool drawn;        /* nothing of the source stands on it: the label of a code block, the rule in a table */
-    uint8_t joint;     /* soft: blanks of the source that were dropped at the break */
-    uint16_t lead;     /* bytes in front that are not of the source: indent, marks, borders */
+    bool soft; /* goes on from the line before: no newline between them in the source */
+    /* nothing of the source stands on it: the label of a code block, the rule in a table */
+    bool drawn;
+    uint8_t joint; /* soft: blanks of the source that were dropped at the break */
+    uint16_t lead; /* bytes in front that are not of the source: indent, marks, borders */
 };
 struct lines {
     struct buf text;
@@ -47,9 +48,11 @@ void lines_drawn(struct lines *l);                     /* the last line is of ou
 /* Adds to the last line; s must be visible text already (flow and lines_add make it so). */
 void lines_raw(struct lines *l, enum style st, struct str s);
 void lines_add(struct lines *l, enum style st, struct str s);
-void lines_addf(struct lines *l, enum style st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void lines_addf(struct lines *l, enum style st, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 int lines_width(const struct lines *l, size_t i);
-struct str lines_text(const struct lines *l, size_t i); /* the text of a line; its spans lie side by side */
+struct str lines_text(const struct lines *l,
+                      size_t i); /* the text of a line; its spans lie side by side */
 void lines_draw(const struct lines *l, size_t i, struct canvas *c, struct rect r, int x, int y);
 
 /* Appends what stands between two places (line, and byte of lines_text; `to` exclusive) as it was written: soft breaks joined, leads,
@@ -57,24 +60,25 @@ void lines_draw(const struct lines *l, size_t i, struct canvas *c, struct rect r
 struct lines_place {
     size_t line, off;
 };
-void lines_logical(const struct lines *l, struct lines_place from, struct lines_place to, struct buf *out);
+void lines_logical(const struct lines *l, struct lines_place from, struct lines_place to,
+                   struct buf *out);
 /* Byte of lines_text at column x, at most its length. */
 size_t lines_off(const struct lines *l, size_t i, int x);
 
 /* What stands before the lines of a paragraph. Texts are at most a few columns, visible, borrowed. */
 struct indent {
-    int width;          /* of the whole line, 1 or more */
+    int width; /* of the whole line, 1 or more */
     struct str first, rest;
     enum style style;
-    bool soft;          /* the first line goes on from the line before */
-    bool keep;          /* `first` belongs to the text: the mark of a list's item */
+    bool soft; /* the first line goes on from the line before */
+    bool keep; /* `first` belongs to the text: the mark of a list's item */
 };
 struct flow {
     struct buf text;
     struct run {
         size_t end;
         enum style style;
-    } *runs;
+    } * runs;
     size_t n, cap;
 };
 void flow_init(struct flow *f);

@@ -26,20 +26,20 @@ struct log_view {
     char *name, *what, *problem;
     enum tool_state state;
     struct buf text;
-    int64_t from, bytes; /* from: bytes left out before the text */
+    int64_t from, bytes;            /* from: bytes left out before the text */
     char *processes[LOG_PROCESSES]; /* a line each */
     size_t n_processes;
     uint64_t seq, last_seq; /* of the question under way; 0: none */
     bool stale;             /* there is news to ask for */
     int64_t asked_ms;
-    int pause_ms; /* between two questions: the longer the log, the longer */
+    int pause_ms;       /* between two questions: the longer the log, the longer */
     struct lines lines; /* for width `laid`; 0: not laid out */
     int laid;
     bool follow; /* the end stays in sight */
     int scroll, seen;
     bool finding; /* words to find are being typed */
     struct field find;
-    size_t hit; /* line of the last hit; (size_t)-1: none */
+    size_t hit;       /* line of the last hit; (size_t)-1: none */
     const char *note; /* why a key did nothing; static */
 };
 void log_view_init(struct log_view *l);

@@ -50,8 +50,7 @@ add_run(struct meters *m, int level)
         int64_t spent = m->now_ms > m->v->running_since_ms ? m->now_ms - m->v->running_since_ms : 0;
         size_t step = (size_t)(spent / FRAME_MS);
         buf_addf(&b, "%s %s",
-                 m->ascii ? spin_ascii[step % ARRAY_LEN(spin_ascii)]
-                          : spin[step % ARRAY_LEN(spin)],
+                 m->ascii ? spin_ascii[step % ARRAY_LEN(spin_ascii)] : spin[step % ARRAY_LEN(spin)],
                  m->v->compacting ? "compacting " : "");
         fmt_seconds(&b, spent);
         lines_add(l, ST_STATUS, buf_str(&b));

@@ -27,8 +27,8 @@ enum page_key { PAGE_KEY_NONE, PAGE_KEY_USED };
 
 struct page_type {
     const char *title;
-    int query;       /* enum query_kind, or -1: it needs no answer */
-    bool live;       /* asked anew when a turn ends */
+    int query;        /* enum query_kind, or -1: it needs no answer */
+    bool live;        /* asked anew when a turn ends */
     const char *foot; /* its own keys, for the lower border; NULL: none */
     /* Writes all lines for a width. p->answer is set when it has a query. */
     void (*write)(struct page *p, const struct view *v, struct lines *out, int width, bool ascii);
@@ -40,24 +40,24 @@ extern const struct page_type page_help, page_meters, page_rules, page_context, 
 #define PAGE_SEQ ((uint64_t)1 << 40) /* its questions are numbered from here on */
 
 struct page {
-    const struct page_type *type; /* NULL: closed */
+    const struct page_type *type;    /* NULL: closed */
     const struct commands *commands; /* for the help; borrowed, set once */
     struct cJSON *answer;
-    char *problem;      /* why there is no answer, or what is wrong with it; NULL */
+    char *problem;          /* why there is no answer, or what is wrong with it; NULL */
     uint64_t seq, last_seq; /* of the question under way; 0: none */
-    bool again;         /* asked for anew once the running answer is there */
-    struct lines lines; /* for width `laid`; 0: not laid out */
+    bool again;             /* asked for anew once the running answer is there */
+    struct lines lines;     /* for width `laid`; 0: not laid out */
     int laid;
     bool laid_ascii;
-    int scroll, seen;   /* seen: rows at the last drawing */
-    size_t *rows;       /* lines that can be selected */
+    int scroll, seen; /* seen: rows at the last drawing */
+    size_t *rows;     /* lines that can be selected */
     size_t n_rows, cap_rows;
-    size_t selected;    /* of rows */
-    bool confirm;       /* its own key waits for a second one */
-    const char *note;   /* on the lower border, static; NULL */
-    bool finding;       /* words to find are being typed */
+    size_t selected;  /* of rows */
+    bool confirm;     /* its own key waits for a second one */
+    const char *note; /* on the lower border, static; NULL */
+    bool finding;     /* words to find are being typed */
     struct field find;
-    size_t hit;         /* line of the last hit; (size_t)-1: none */
+    size_t hit; /* line of the last hit; (size_t)-1: none */
 };
 void page_init(struct page *p);
 void page_release(struct page *p);

@@ -24,9 +24,10 @@ struct picker_type {
     int query;                /* enum query_kind, or -1: `rows` has the answer */
     const char *rows;         /* JSON of the same form as an answer, or NULL */
     const char *list;         /* member of the answer that holds the rows */
-    const char *key;          /* member of a row that picker.current may be; its first column shows that. NULL: rows say it */
-    bool engine_sifts;        /* the words go with the question */
-    const char *empty;        /* said when there is nothing at all */
+    /* member of a row that picker.current may be; its first column shows that. NULL: rows say it */
+    const char *key;
+    bool engine_sifts; /* the words go with the question */
+    const char *empty; /* said when there is nothing at all */
     const struct table_column *cols;
     size_t n_cols;
     /* One cell a column. */
@@ -42,22 +43,24 @@ struct picker {
     const struct picker_type *type; /* NULL: closed */
     struct field words;
     struct cJSON *answer;
-    char *problem, *asked;   /* asked: the words of the last question */
-    char *current;           /* the row that is in use; NULL: not known */
+    char *problem, *asked; /* asked: the words of the last question */
+    char *current;         /* the row that is in use; NULL: not known */
     uint64_t seq, last_seq;
     const struct cJSON **rows; /* those that are left, in order */
     size_t n_rows, cap_rows;
     size_t selected, top;
-    int seen;                /* rows at the last drawing */
+    int seen; /* rows at the last drawing */
 };
 void picker_init(struct picker *p);
 void picker_release(struct picker *p);
 struct op *picker_open(struct picker *p, const struct picker_type *type);
-void picker_mark(struct picker *p, const char *current); /* after picker_open: what is in use, or NULL */
+void picker_mark(struct picker *p,
+                 const char *current); /* after picker_open: what is in use, or NULL */
 void picker_close(struct picker *p);
 /* The question again, when the one before was lost or the answer is old; NULL: nothing to ask. */
 struct op *picker_refresh(struct picker *p);
 void picker_answer(struct picker *p, const struct event *ev, struct op **ret_op);
 /* Takes every key while it is open. */
-void picker_key(struct picker *p, int key, struct str typed, struct op **ret_op, char **ret_command);
+void picker_key(struct picker *p, int key, struct str typed, struct op **ret_op,
+                char **ret_command);
 void picker_draw(struct picker *p, struct canvas *c, bool ascii, int64_t wall_ms);

@@ -12,7 +12,8 @@ struct plot_part {
     const char *sign, *sign_ascii; /* one column each */
     enum style style;
 };
-void plot_bar(const struct plot_part *parts, size_t n, double total, int width, bool ascii, struct lines *out);
+void plot_bar(const struct plot_part *parts, size_t n, double total, int width, bool ascii,
+              struct lines *out);
 
 /* `height` lines, the newest values that fit into `width`, the last at the right end of what is used. values below 0 are not
  * known: a '?' on the lowest line. max: what a full column is (more than 0). */

@@ -20,7 +20,7 @@ struct table_column {
     int min;    /* columns it needs; a flexible one may get more */
     bool right; /* numbers */
     bool flex;
-    int keep;   /* the least goes first */
+    int keep; /* the least goes first */
 };
 struct table_fit {
     size_t n;
@@ -28,6 +28,7 @@ struct table_fit {
 };
 void table_fit(const struct table_column *cols, size_t n, int width, struct table_fit *ret);
 /* One line; cells[i] belongs to column i and may be empty. What is too long ends in an ellipsis. */
-void table_row(const struct table_column *cols, const struct table_fit *f, const struct str *cells, enum style st, bool ascii,
-               struct lines *out);
-void table_head(const struct table_column *cols, const struct table_fit *f, bool ascii, struct lines *out);
+void table_row(const struct table_column *cols, const struct table_fit *f, const struct str *cells,
+               enum style st, bool ascii, struct lines *out);
+void table_head(const struct table_column *cols, const struct table_fit *f, bool ascii,
+                struct lines *out);

@@ -24,15 +24,16 @@ struct term_options {
 bool term_open(const struct term_options *o, struct err *err) MUST_CHECK;
 /* Is TERM the name of a terminal that can be drawn on? False: err says why not. Not while it is open. */
 bool term_usable(struct err *err) MUST_CHECK;
-void term_close(void);      /* leaves the terminal as it was found; idempotent */
-void term_emergency(void);  /* the same from a crash or die(): async-signal-safe writes only */
-void term_suspend(void);    /* Ctrl+Z: restore, stop, and come back on SIGCONT with a full repaint */
-void term_continue(void);   /* after a SIGCONT that term_suspend did not see: modes and picture again */
-bool term_gone(void);       /* the terminal hung up: nothing more will come */
+void term_close(void);     /* leaves the terminal as it was found; idempotent */
+void term_emergency(void); /* the same from a crash or die(): async-signal-safe writes only */
+void term_suspend(void);   /* Ctrl+Z: restore, stop, and come back on SIGCONT with a full repaint */
+void
+term_continue(void);  /* after a SIGCONT that term_suspend did not see: modes and picture again */
+bool term_gone(void); /* the terminal hung up: nothing more will come */
 /* Off and on around a program that takes the terminal for a while ($EDITOR). */
 void term_leave(void);
 void term_enter(void);
-int term_fd(void);          /* to poll for input */
+int term_fd(void); /* to poll for input */
 /* The next key, or -1 when none is complete; YK_PASTE: the pasted text is in *ret_paste (borrowed until the next call). *ret_wait_ms
  * says when to call again for a split escape sequence, -1: not needed. */
 int term_key(struct str *ret_paste, int *ret_wait_ms);
@@ -40,11 +41,12 @@ int term_key(struct str *ret_paste, int *ret_wait_ms);
 void term_mouse(int *ret_x, int *ret_y);
 bool term_mouse_toggle(void); /* asks for mouse events or no longer does; true: now it does */
 void term_size(int *ret_w, int *ret_h);
-bool term_resized(void);    /* after SIGWINCH: takes the size, the next draw is a whole one; false: it is the same again */
+bool term_resized(
+    void); /* after SIGWINCH: takes the size, the next draw is a whole one; false: it is the same again */
 /* Puts the canvas on the screen: only what differs, inside synchronized-update brackets where the terminal has them. */
 void term_draw(const struct canvas *c);
-void term_redraw(void);     /* next draw repaints all */
-bool term_stale(void);      /* so it does: the terminal has said how it should look */
+void term_redraw(void); /* next draw repaints all */
+bool term_stale(void);  /* so it does: the terminal has said how it should look */
 void term_bell(void);
 /* A desktop notification (OSC 9) with a text of ours, printable ASCII. */
 void term_notify(const char *text);
@@ -56,4 +58,4 @@ void term_ambiguous(int width);
 void term_hyperlinks(bool on);
 /* Asks the terminal to put text into the clipboard (OSC 52); false: larger than terminals take. */
 bool term_copy(struct str text);
-bool term_ascii(void);      /* borders and marks must be ASCII (no UTF-8 locale) */
+bool term_ascii(void); /* borders and marks must be ASCII (no UTF-8 locale) */

@@ -13,8 +13,8 @@ enum theme_attr { TA_BOLD = 1, TA_DIM = 2, TA_UNDERLINE = 4, TA_REVERSE = 8, TA_
 #define THEME_DEFAULT (-1) /* the terminal's own foreground */
 
 struct theme_style {
-    int color;  /* palette index, THEME_DEFAULT: the terminal's own */
-    int attrs;  /* enum theme_attr bits */
+    int color; /* palette index, THEME_DEFAULT: the terminal's own */
+    int attrs; /* enum theme_attr bits */
 };
 /* The look of a role on a terminal with `colors` colours (0: none; below 256: the eight). */
 struct theme_style theme_style(enum style st, bool light, int colors);

@@ -20,8 +20,9 @@ enum then { THEN_NOTHING, THEN_SCROLL, THEN_PROMPT, THEN_FIND };
 struct search {
     struct buf needle;
     struct place found;
-    bool some;     /* `found` is a hit */
-    bool from_end; /* another search brought the person here: this one begins at the end, not with what is seen */
+    bool some; /* `found` is a hit */
+    /* another search brought the person here: this one begins at the end, not with what is seen */
+    bool from_end;
     bool ask;      /* the engine is still to be asked */
     uint64_t seq;  /* of that query while it is under way */
     int64_t *hits; /* messages that hold it, in order */
@@ -47,8 +48,8 @@ struct transcript {
     struct spot pressed, dragged;
     bool pressing, selected; /* the button is down; the two differ */
     enum want want;
-    int64_t
-        want_index; /* WANT_MESSAGE: of the message; else before what the page shall end, -1: as usual */
+    /* WANT_MESSAGE: of the message; else before what the page shall end, -1: as usual */
+    int64_t want_index;
     enum then then;
     int then_arg;           /* lines, or a direction */
     uint64_t seq, last_seq; /* of the page under way, 0: none */
@@ -64,8 +65,8 @@ void transcript_settle(struct transcript *t, const struct view *v);
 /* Puts a line of item i on top, or as near as it gets, and the cursor on the item. */
 void transcript_show(struct transcript *t, struct view *v, size_t i, int line);
 /* transcript_select.c */
-void select_draw(const struct transcript *t, struct place at, const struct lines *l, int line, struct canvas *c, struct rect r,
-                 int y);
+void select_draw(const struct transcript *t, struct place at, const struct lines *l, int line,
+                 struct canvas *c, struct rect r, int y);
 /* transcript_link.c: what looks like an address in the line becomes a link */
 void link_draw(const struct lines *l, int line, struct canvas *c, struct rect r, int y);
 /* transcript_past.c: asks for a page; `then` is done when it is there. */
@@ -80,6 +81,7 @@ void search_forget(struct search *s); /* no search any more */
 void search_take_hits(struct search *s, struct str json);
 /* The lines around line k that soft breaks join, as one text in `out`. (*from)[i], yours: where the text of line *ret_first + i
  * begins in it; one more at the end. */
-struct str joined_line(const struct lines *l, size_t k, struct buf *out, size_t *ret_first, size_t **from);
+struct str joined_line(const struct lines *l, size_t k, struct buf *out, size_t *ret_first,
+                       size_t **from);
 void search_draw(const struct search *s, const struct lines *l, int line, struct canvas *c,
                  struct rect r, int y);

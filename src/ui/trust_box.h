@@ -21,8 +21,10 @@ struct trust_box {
 void trust_box_init(struct trust_box *t);
 void trust_box_release(struct trust_box *t);
 struct op *trust_box_ask(struct trust_box *t);
-void trust_box_answer(struct trust_box *t, const struct event *ev); /* others' answers are passed over */
+void trust_box_answer(struct trust_box *t,
+                      const struct event *ev);    /* others' answers are passed over */
 bool trust_box_key(struct trust_box *t, int key); /* scrolls: Up, Down, PgUp, PgDn */
 bool trust_box_fits(struct rect r);
 /* Into the middle of r; root is the folder. */
-void trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char *root, bool ascii);
+void trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char *root,
+                    bool ascii);

@@ -336,24 +336,12 @@ on_decided(struct view *v, struct event *e)
 
 /* What is not in the table changes nothing that panes show. */
 static void (*const handlers[])(struct view *v, struct event *e) = {
-    [EV_SESSION] = on_session,
-    [EV_USER] = on_user,
-    [EV_TURN] = on_turn,
-    [EV_BLOCK] = on_block,
-    [EV_MESSAGE] = on_message,
-    [EV_TOOL] = on_tool,
-    [EV_PERM_DECIDED] = on_decided,
-    [EV_MODE] = on_mode,
-    [EV_USAGE] = on_usage,
-    [EV_CONTEXT] = on_context,
-    [EV_TASK] = view_on_task,
-    [EV_NOTICE] = on_notice,
-    [EV_ERROR] = on_error,
-    [EV_COMPACT] = on_compact,
-    [EV_RETRY] = on_retry,
-    [EV_RESULT] = on_result,
-    [EV_CLOSED] = on_closed,
-    [EV_TOOL_SUMMARY] = on_tool_summary,
+    [EV_SESSION] = on_session,      [EV_USER] = on_user,       [EV_TURN] = on_turn,
+    [EV_BLOCK] = on_block,          [EV_MESSAGE] = on_message, [EV_TOOL] = on_tool,
+    [EV_PERM_DECIDED] = on_decided, [EV_MODE] = on_mode,       [EV_USAGE] = on_usage,
+    [EV_CONTEXT] = on_context,      [EV_TASK] = view_on_task,  [EV_NOTICE] = on_notice,
+    [EV_ERROR] = on_error,          [EV_COMPACT] = on_compact, [EV_RETRY] = on_retry,
+    [EV_RESULT] = on_result,        [EV_CLOSED] = on_closed,   [EV_TOOL_SUMMARY] = on_tool_summary,
 };
 
 void

@@ -3,10 +3,11 @@
 #include "ui/view.h"
 
 /* view_items.c: the transcript */
-struct item *view_item_add(struct view *v, enum item_kind kind, const char *text); /* text may be NULL */
-void view_item_text(struct view *v, struct item *it, struct str s);                /* appends */
-void view_item_touch(struct view *v, struct item *it);                             /* what is drawn changed */
-struct item *view_tool_item(struct view *v, const char *id);                       /* NULL: none */
+struct item *view_item_add(struct view *v, enum item_kind kind,
+                           const char *text);                       /* text may be NULL */
+void view_item_text(struct view *v, struct item *it, struct str s); /* appends */
+void view_item_touch(struct view *v, struct item *it);              /* what is drawn changed */
+struct item *view_tool_item(struct view *v, const char *id);        /* NULL: none */
 void view_items_clear(struct view *v);
 void view_item_release(struct item *it);
 void view_on_block(struct view *v, const struct event *e);

@@ -33,8 +33,8 @@ void scripted_judge_says(struct scripted *s, const char *text); /* ... a whole o
 void scripted_side_reply(struct scripted *s);                   /* ... of a call beside the loop */
 void scripted_side_says(struct scripted *s, const char *text);  /* ... a whole one */
 void scripted_side_fail(struct scripted *s, const struct err *err);
-void scripted_text(struct scripted *s, const char *text);       /* a text block in several deltas */
-void scripted_open_text(struct scripted *s, const char *text);  /* ... that does not end */
+void scripted_text(struct scripted *s, const char *text);      /* a text block in several deltas */
+void scripted_open_text(struct scripted *s, const char *text); /* ... that does not end */
 void scripted_thinking(struct scripted *s, const char *text, const char *signature);
 void scripted_tool(struct scripted *s, const char *id, const char *name, const char *input);
 void scripted_usage(struct scripted *s, int64_t input, int64_t output);

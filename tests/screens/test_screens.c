@@ -203,7 +203,8 @@ step(struct screen *s, const struct cJSON *o)
     if (json_at(o, "focus"))
         a->focus = pane_named(json_cstr(o, "focus", ""));
     if (json_at(o, "resize"))
-        canvas_resize(&a->canvas, (int)json_int(o, "resize.0", 80), (int)json_int(o, "resize.1", 24));
+        canvas_resize(&a->canvas, (int)json_int(o, "resize.0", 80),
+                      (int)json_int(o, "resize.1", 24));
     if (json_at(o, "prompt"))
         input_set(&a->input, json_str(o, "prompt"));
     draw(s);
@@ -272,7 +273,8 @@ print_difference(const char *path, struct str want, struct str have)
             str_split(&have, '\n', &h);
         if (str_eq(w, h))
             continue;
-        print_error("%3d - %.*s\n    + %.*s\n", row, (int)w.len, w.ptr ? w.ptr : "", (int)h.len, h.ptr ? h.ptr : "");
+        print_error("%3d - %.*s\n    + %.*s\n", row, (int)w.len, w.ptr ? w.ptr : "", (int)h.len,
+                    h.ptr ? h.ptr : "");
     }
     print_error("YARE_SCREENS_UPDATE=1 takes what is drawn; look at it before you commit it\n");
 }
@@ -344,7 +346,8 @@ check_recording(const char *path)
         char golden[512];
         buf_init(&dump, BUF_MAX);
         see(path, sizes[i][0], sizes[i][1], &dump);
-        snprintf(golden, sizeof golden, "%.*s.%dx%d.txt", (int)strlen(path) - 6, path, sizes[i][0], sizes[i][1]);
+        snprintf(golden, sizeof golden, "%.*s.%dx%d.txt", (int)strlen(path) - 6, path, sizes[i][0],
+                 sizes[i][1]);
         different += !compare(golden, buf_str(&dump));
         buf_release(&dump);
     }
@@ -412,7 +415,8 @@ any_order_at_any_size(void **state)
         l.event = l.kind == RECORDING_EVENT ? event_read(l.text, NULL) : NULL;
         apply(&s, &l, "noise");
         if (i % 4 == 0)
-            canvas_resize(&s.app.canvas, (int)(seed >> 10) % (i % 8 ? 12 : 130) + 1, (int)(seed >> 20) % (i % 8 ? 6 : 40) + 1);
+            canvas_resize(&s.app.canvas, (int)(seed >> 10) % (i % 8 ? 12 : 130) + 1,
+                          (int)(seed >> 20) % (i % 8 ? 6 : 40) + 1);
         draw(&s);
     }
     screen_release(&s);

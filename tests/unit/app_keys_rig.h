@@ -137,8 +137,10 @@ static inline void
 ask_unasked(const char *diff)
 {
     applyf(&a.view,
-           "{\"event\":\"perm_ask\",\"id\":7,\"tool_use_id\":\"t7\",\"tool\":\"Bash\",\"command\":\"make\","
-           "\"input\":\"{\\\"command\\\":\\\"make\\\"}\",\"rules\":[\"Bash(make)\"],\"rules_file\":\"/p/s.json\"%s%s}",
+           "{\"event\":\"perm_ask\",\"id\":7,\"tool_use_id\":\"t7\",\"tool\":\"Bash\",\"command\":"
+           "\"make\","
+           "\"input\":\"{\\\"command\\\":\\\"make\\\"}\",\"rules\":[\"Bash(make)\"],\"rules_file\":"
+           "\"/p/s.json\"%s%s}",
            diff ? ",\"diff\":" : "", diff ? diff : "");
     draw();
     later(2000);
@@ -183,7 +185,7 @@ edit(void)
     assert_int_equal(told(), OP_PERM_ANSWER);
     assert_non_null(engine.told->perm.edited_input);
     take("{\"event\":\"perm_decided\",\"ask_id\":7,\"tool_use_id\":\"t7\",\"tool\":\"Bash\","
-                          "\"who\":\"person\",\"allowed\":false}");
+         "\"who\":\"person\",\"allowed\":false}");
     assert_int_equal(a.view.n_asks, 0);
 }
 

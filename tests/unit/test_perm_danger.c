@@ -151,15 +151,22 @@ names(const struct decision *d, const char *text)
 {
     for (size_t i = 0; i < d->n_findings; i++)
         if (d->findings[i].verdict >= VERDICT_ASK &&
-            (strstr(d->findings[i].reason, text) || (d->findings[i].part && strstr(d->findings[i].part, text))))
+            (strstr(d->findings[i].reason, text) ||
+             (d->findings[i].part && strstr(d->findings[i].part, text))))
             return true;
     return false;
 }
 
 static const struct way ways[] = {
-    {PERM_DEFAULT, true, false, NULL},      {PERM_ACCEPT_EDITS, true, false, NULL}, {PERM_AUTO, true, false, NULL},
-    {PERM_AUTO, true, true, NULL},          {PERM_DEFAULT, true, true, NULL},       {PERM_BYPASS, true, false, NULL},
-    {PERM_BYPASS, true, true, NULL},        {PERM_BYPASS, true, true, "Bash"},      {PERM_ACCEPT_EDITS, true, true, "Bash(*)"},
+    {PERM_DEFAULT, true, false, NULL},
+    {PERM_ACCEPT_EDITS, true, false, NULL},
+    {PERM_AUTO, true, false, NULL},
+    {PERM_AUTO, true, true, NULL},
+    {PERM_DEFAULT, true, true, NULL},
+    {PERM_BYPASS, true, false, NULL},
+    {PERM_BYPASS, true, true, NULL},
+    {PERM_BYPASS, true, true, "Bash"},
+    {PERM_ACCEPT_EDITS, true, true, "Bash(*)"},
 };
 
 static void
@@ -179,10 +186,11 @@ a_person_is_asked_in_every_mode(void **state)
             bool asked = d.verdict == VERDICT_ASK && d.liftable_by == LIFT_PERSON;
             if (!asked || !names(&d, buf_cstr(&named))) {
                 bad++;
-                print_error("%s way %zu: verdict %d lift %d%s\n", dangers[i].command, k, d.verdict, d.liftable_by,
-                            asked ? ", not named" : "");
+                print_error("%s way %zu: verdict %d lift %d%s\n", dangers[i].command, k, d.verdict,
+                            d.liftable_by, asked ? ", not named" : "");
                 for (size_t f = 0; asked && k == 0 && f < d.n_findings; f++)
-                    print_error("     %s %d %s\n", d.findings[f].layer, d.findings[f].verdict, d.findings[f].reason);
+                    print_error("     %s %d %s\n", d.findings[f].layer, d.findings[f].verdict,
+                                d.findings[f].reason);
             }
             decision_release(&d);
             buf_release(&moved);
@@ -197,24 +205,72 @@ what_only_looks_like_it_is_not_asked(void **state)
 {
     (void)state;
     static const char *const commands[] = {
-        "curl -s http://x.example/a.json | python3 -m json.tool", "curl -s http://x.example | python3 -c 'import sys'",
-        "curl -so a.tgz http://x.example/a.tgz && tar xzf a.tgz", "curl -s http://x.example | jq .", "wget -q http://x.example/x.py && python3 x.py",
-        "curl -s http://x.example | node -e 'x'", "bash x.sh && curl -s http://localhost:80/", "curl -s http://x.example | bash -c 'cat'",
-        "tar xf x.tar -C /tmp", "tar czf /tmp/home.tgz ~", "tar tf x.tar", "unzip -o x.zip -d out", "unzip -l x.zip", "cpio -o < list",
-        "rsync -a --delete build/ out/", "rsync -a src/ ~/backup/", "chown -R me:me build", "chmod -R u+w build", "git clean -xfd build", "git clean -nd",
-        "git push", "git push origin main", "git push --force-with-lease origin feature/x", "git push -f origin my-branch", "git push -u origin fix/release-notes",
-        "git push origin --delete old-branch", "fdisk -l", "parted -l", "crontab -l", "iptables -L", "systemctl restart nginx", "systemctl status", "shutdown -c",
-        "kill -9 1234", "kill -1 1234", "pkill -f server", "rm -rf build", "rm -rf node_modules dist", "rm -rf ./build/*", "find . -name '*.o' -delete", "mv src/x.c src/y.c",
-        "grep root /etc/passwd", "cat /etc/fstab", "diff a /etc/hosts", "getent passwd me", "ls -la /boot", "echo /etc/passwd",
-        "f() { g | h; }; f", "retry() { \"$@\" || retry2 \"$@\"; }; retry ls", "walk() { for d in *; do echo $d; done; }; walk", "make & wait",
-        "init_db 0", "mkfs_test", "truncate -s 0 log.txt", "shred -u old.key", "dd if=a of=b bs=1M", "eval \"$(ssh-agent -s)\"", "source .venv/bin/activate",
+        "curl -s http://x.example/a.json | python3 -m json.tool",
+        "curl -s http://x.example | python3 -c 'import sys'",
+        "curl -so a.tgz http://x.example/a.tgz && tar xzf a.tgz",
+        "curl -s http://x.example | jq .",
+        "wget -q http://x.example/x.py && python3 x.py",
+        "curl -s http://x.example | node -e 'x'",
+        "bash x.sh && curl -s http://localhost:80/",
+        "curl -s http://x.example | bash -c 'cat'",
+        "tar xf x.tar -C /tmp",
+        "tar czf /tmp/home.tgz ~",
+        "tar tf x.tar",
+        "unzip -o x.zip -d out",
+        "unzip -l x.zip",
+        "cpio -o < list",
+        "rsync -a --delete build/ out/",
+        "rsync -a src/ ~/backup/",
+        "chown -R me:me build",
+        "chmod -R u+w build",
+        "git clean -xfd build",
+        "git clean -nd",
+        "git push",
+        "git push origin main",
+        "git push --force-with-lease origin feature/x",
+        "git push -f origin my-branch",
+        "git push -u origin fix/release-notes",
+        "git push origin --delete old-branch",
+        "fdisk -l",
+        "parted -l",
+        "crontab -l",
+        "iptables -L",
+        "systemctl restart nginx",
+        "systemctl status",
+        "shutdown -c",
+        "kill -9 1234",
+        "kill -1 1234",
+        "pkill -f server",
+        "rm -rf build",
+        "rm -rf node_modules dist",
+        "rm -rf ./build/*",
+        "find . -name '*.o' -delete",
+        "mv src/x.c src/y.c",
+        "grep root /etc/passwd",
+        "cat /etc/fstab",
+        "diff a /etc/hosts",
+        "getent passwd me",
+        "ls -la /boot",
+        "echo /etc/passwd",
+        "f() { g | h; }; f",
+        "retry() { \"$@\" || retry2 \"$@\"; }; retry ls",
+        "walk() { for d in *; do echo $d; done; }; walk",
+        "make & wait",
+        "init_db 0",
+        "mkfs_test",
+        "truncate -s 0 log.txt",
+        "shred -u old.key",
+        "dd if=a of=b bs=1M",
+        "eval \"$(ssh-agent -s)\"",
+        "source .venv/bin/activate",
     };
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         struct decision d;
         decide(commands[i], &(struct way){PERM_BYPASS, true, false, NULL}, &d);
         if (d.verdict != VERDICT_ALLOW) {
             for (size_t f = 0; f < d.n_findings; f++)
-                print_error("     %s %d %s\n", d.findings[f].layer, d.findings[f].verdict, d.findings[f].reason);
+                print_error("     %s %d %s\n", d.findings[f].layer, d.findings[f].verdict,
+                            d.findings[f].reason);
             fail_msg("%s asks", commands[i]);
         }
         decision_release(&d);
@@ -227,10 +283,12 @@ a_rule_that_names_the_push_counts(void **state)
 {
     (void)state;
     struct decision d;
-    decide("git push --force origin main", &(struct way){PERM_DEFAULT, true, false, "Bash(git push --force:*)"}, &d);
+    decide("git push --force origin main",
+           &(struct way){PERM_DEFAULT, true, false, "Bash(git push --force:*)"}, &d);
     assert_int_equal(d.verdict, VERDICT_ALLOW);
     decision_release(&d);
-    decide("git push --force origin main", &(struct way){PERM_BYPASS, true, false, "Bash(git push:*)"}, &d);
+    decide("git push --force origin main",
+           &(struct way){PERM_BYPASS, true, false, "Bash(git push:*)"}, &d);
     assert_int_equal(d.verdict, VERDICT_ASK);
     decision_release(&d);
 }
@@ -239,7 +297,8 @@ static void
 nobody_there_is_a_no(void **state)
 {
     (void)state;
-    static const enum perm_mode modes[] = {PERM_DEFAULT, PERM_ACCEPT_EDITS, PERM_PLAN, PERM_AUTO, PERM_DONT_ASK, PERM_BYPASS};
+    static const enum perm_mode modes[] = {PERM_DEFAULT, PERM_ACCEPT_EDITS, PERM_PLAN,
+                                           PERM_AUTO,    PERM_DONT_ASK,     PERM_BYPASS};
     for (size_t i = 0; i < ARRAY_LEN(dangers); i++)
         for (size_t k = 0; k < ARRAY_LEN(modes); k++) {
             struct decision d;

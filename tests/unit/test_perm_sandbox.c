@@ -307,7 +307,8 @@ explain(struct sandbox_plan *p, const char *output, const char *want)
 
 /* The same of what a command was told to do and how it ended, with what it said. */
 static void
-explain_silent(struct sandbox_plan *p, const char *script, int code, const char *output, const char *want)
+explain_silent(struct sandbox_plan *p, const char *script, int code, const char *output,
+               const char *want)
 {
     char *copy = xstrdup(script);
     struct sandbox_command c = {.note_fd = -1, .plan_fd = -1, .cwd = p->root, .script = copy};

@@ -18,18 +18,22 @@ static const struct day {
     const char *command, *variant;
 } days[] = {
     /* tests, builds */
-    {VARIANT, "npm test && npm run lint 2>&1 | tail", "npm test -- src/a.test.js && npm run lint 2>&1 | tail -n 20"},
+    {VARIANT, "npm test && npm run lint 2>&1 | tail",
+     "npm test -- src/a.test.js && npm run lint 2>&1 | tail -n 20"},
     {VARIANT, "cd web && npm ci", "cd web && npm ci --no-audit"},
     {VARIANT, "npm run build", "npm run build -- --mode production"},
     {SESSION, "FOO=1 make -j8 test | tee log", "FOO=1 make -j4 test | tee log"},
     {SESSION, "make -j$(nproc) check 2>&1 | tail -40", "make -j$(nproc) check 2>&1 | tail -80"},
     {VARIANT, "cargo test --workspace 2>&1 | tail -n 30", "cargo test -p core 2>&1 | grep FAILED"},
-    {VARIANT, "cargo build --release && cargo clippy -- -D warnings", "cargo build && cargo clippy"},
+    {VARIANT, "cargo build --release && cargo clippy -- -D warnings",
+     "cargo build && cargo clippy"},
     {VARIANT, "go test ./... && go vet ./...", "go test ./pkg/... && go vet ./pkg"},
     {VARIANT, "pytest -x tests/test_a.py | head -50", "pytest tests/test_b.py::test_c | head"},
-    {VARIANT, "cmake --build build -j 8 && ctest --test-dir build", "cmake --build build -j 2 && ctest --test-dir build -R unit"},
+    {VARIANT, "cmake --build build -j 8 && ctest --test-dir build",
+     "cmake --build build -j 2 && ctest --test-dir build -R unit"},
     {EXACT, "cmake -S . -B build -G Ninja", "cmake -S . -B build -G Ninja -DX=1"},
-    {EXACT, "ninja -C build test_a && ./build/test_a", "ninja -C build test_a && ./build/test_a --verbose"},
+    {EXACT, "ninja -C build test_a && ./build/test_a",
+     "ninja -C build test_a && ./build/test_a --verbose"},
     {VARIANT, "mvn -q test 2>&1 | tail -20", "mvn -q test 2>&1 | tail -50"},
     {VARIANT, "./gradlew test --info", "./gradlew test"},
     {VARIANT, "dotnet test --filter Name=X", "dotnet test"},
@@ -44,19 +48,27 @@ static const struct day {
     {VARIANT, "yarn install && yarn build", "yarn install --frozen-lockfile && yarn build"},
     {VARIANT, "pnpm install --filter web", "pnpm install"},
     /* git */
-    {VARIANT, "git add -A && git commit -m \"fix: the parser\"", "git add -A && git commit -m \"feat: other words\""},
-    {VARIANT, "git add src/x.c && git commit -m 'one' && git push", "git add README.md && git commit -m 'two' && git push"},
-    {VARIANT, "git commit -m \"$(cat <<'EOF'\nfix: a thing\n\nlonger text\nEOF\n)\"", "git commit -m \"$(cat <<'EOF'\nfeat: another\nEOF\n)\""},
-    {VARIANT, "git commit -F - <<'EOF'\nsubject\n\nbody\nEOF", "git commit -F - <<'EOF'\nanother\nEOF"},
+    {VARIANT, "git add -A && git commit -m \"fix: the parser\"",
+     "git add -A && git commit -m \"feat: other words\""},
+    {VARIANT, "git add src/x.c && git commit -m 'one' && git push",
+     "git add README.md && git commit -m 'two' && git push"},
+    {VARIANT, "git commit -m \"$(cat <<'EOF'\nfix: a thing\n\nlonger text\nEOF\n)\"",
+     "git commit -m \"$(cat <<'EOF'\nfeat: another\nEOF\n)\""},
+    {VARIANT, "git commit -F - <<'EOF'\nsubject\n\nbody\nEOF",
+     "git commit -F - <<'EOF'\nanother\nEOF"},
     {VARIANT, "git checkout -b feature/x", "git checkout -b feature/y"},
-    {VARIANT, "git fetch origin && git rebase origin/main", "git fetch origin && git rebase origin/dev"},
+    {VARIANT, "git fetch origin && git rebase origin/main",
+     "git fetch origin && git rebase origin/dev"},
     {VARIANT, "git stash push -m wip", "git stash push -m other"},
     {VARIANT, "git pull --rebase", "git pull"},
     {VARIANT, "git rm --cached src/x.c", "git rm --cached README.md"},
-    {VARIANT, "git -C web add x && git -C web commit -m y", "git -C web add z && git -C web commit -m w"},
+    {VARIANT, "git -C web add x && git -C web commit -m y",
+     "git -C web add z && git -C web commit -m w"},
     /* containers, clouds */
-    {SESSION, "docker compose up -d && docker compose logs", "docker compose up -d web && docker compose logs --tail 20"},
-    {VARIANT, "docker compose logs web | tail && docker compose ps", "docker compose logs db && docker compose ps -a"},
+    {SESSION, "docker compose up -d && docker compose logs",
+     "docker compose up -d web && docker compose logs --tail 20"},
+    {VARIANT, "docker compose logs web | tail && docker compose ps",
+     "docker compose logs db && docker compose ps -a"},
     {SESSION, "docker build -t app . && docker images", "docker build -t app:2 . && docker images"},
     {SESSION, "kubectl get pods -n dev", "kubectl get pods -n dev -o wide"},
     {VARIANT, "terraform plan -out p", "terraform plan"},
@@ -69,11 +81,13 @@ static const struct day {
     {VARIANT, "rm -f build/a.o build/b.o", "rm -f build/a.o build/b.o"},
     {VARIANT, "for f in a b; do make $f; done", "for f in a b; do make $f; done"},
     {VARIANT, "for t in unit e2e; do npm run $t; done", "for t in e2e unit; do npm run $t; done"},
-    {VARIANT, "for f in src/*.c; do clang-format -i \"$f\"; done", "for f in src/*.h; do clang-format -i \"$f\"; done"},
+    {VARIANT, "for f in src/*.c; do clang-format -i \"$f\"; done",
+     "for f in src/*.h; do clang-format -i \"$f\"; done"},
     {VARIANT, "clang-format -i src/x.c", "clang-format -i src/y.c"},
     {VARIANT, "npm run dev > dev.log 2>&1 &", "npm run dev > dev.log 2>&1 &"},
     {VARIANT, "curl -s http://localhost:8080/health", "curl -s http://localhost:8080/health"},
-    {EXACT, "chmod +x scripts/run.sh && ./scripts/run.sh", "chmod +x scripts/run.sh && ./scripts/run.sh all"},
+    {EXACT, "chmod +x scripts/run.sh && ./scripts/run.sh",
+     "chmod +x scripts/run.sh && ./scripts/run.sh all"},
     /* nothing narrow: an interpreter, a shell, a runner or a wrapper would be open */
     {SESSION, "python3 -c 'print(1)'", "python3 -c 'print(2)'"},
     {SESSION, "python3 scripts/gen.py --all", "python3 scripts/other.py"},
@@ -107,8 +121,10 @@ static void
 check_rule(const char *rule)
 {
     static const char *const open_words[] = {
-        "python", "python3", "node", "ruby", "perl", "bash", "sh", "zsh", "npx", "bunx", "sudo", "env", "xargs", "timeout", "nice", "time",
-        "exec", "run", "dlx", "docker", "kubectl", "ssh", "find", "make", "npm", "git", "-c", "-C", "compose", "watch", "parallel",
+        "python", "python3", "node", "ruby",   "perl",    "bash",    "sh",       "zsh",
+        "npx",    "bunx",    "sudo", "env",    "xargs",   "timeout", "nice",     "time",
+        "exec",   "run",     "dlx",  "docker", "kubectl", "ssh",     "find",     "make",
+        "npm",    "git",     "-c",   "-C",     "compose", "watch",   "parallel",
     };
     struct str body = str_from(rule), word = {0}, last = {0}, before = {0};
     if (!str_starts(body, "Bash(") || !str_ends(body, ":*)"))
@@ -185,7 +201,7 @@ static int
 setup(void **state)
 {
     static const char *const files[] = {
-        "proj/.git/HEAD",       "proj/README.md", "proj/src/x.c",      "proj/src/y.c",
+        "proj/.git/HEAD",        "proj/README.md", "proj/src/x.c",      "proj/src/y.c",
         "proj/web/package.json", "proj/build/a.o", "home/dev/.profile",
     };
     (void)state;

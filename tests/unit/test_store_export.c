@@ -251,9 +251,12 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_of_the_person_is_shown_as_one),
-        CASE(no_content_ends_its_fence),   CASE(what_yare_put_in_stays_out),
-        CASE(json_is_what_is_sent),        CASE(nothing_is_written_over),
-        CASE(only_a_file_becomes_another), CASE(a_full_disk_leaves_nothing_behind),
+        CASE(no_content_ends_its_fence),
+        CASE(what_yare_put_in_stays_out),
+        CASE(json_is_what_is_sent),
+        CASE(nothing_is_written_over),
+        CASE(only_a_file_becomes_another),
+        CASE(a_full_disk_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,7 +299,8 @@ test_precheck_of_an_edit(void **state)
         struct buf why;
         struct err err;
         buf_init(&why, BUF_MAX);
-        char *text = xasprintf("{\"file_path\":\"f\",\"old_string\":\"%s\",\"new_string\":\"x\"}", rows[i].old);
+        char *text = xasprintf("{\"file_path\":\"f\",\"old_string\":\"%s\",\"new_string\":\"x\"}",
+                               rows[i].old);
         struct cJSON *input = json_parse(str_from(text), &err);
         assert_int_equal(tool_find(STR("Edit"))->precheck(&b.ctx, input, &why), rows[i].ok);
         assert_int_equal(why.len == 0, rows[i].ok);
@@ -353,11 +354,17 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),        cmocka_unit_test(test_unread_and_stale),
-        cmocka_unit_test(test_replace_all),  cmocka_unit_test(test_create_and_empty),
-        cmocka_unit_test(test_same_strings), cmocka_unit_test(test_mode_and_symlink),
-        cmocka_unit_test(test_write),        cmocka_unit_test(test_preview),
-        cmocka_unit_test(test_precheck), cmocka_unit_test(test_precheck_of_an_edit),     cmocka_unit_test(test_random_bytes_stay),
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_unread_and_stale),
+        cmocka_unit_test(test_replace_all),
+        cmocka_unit_test(test_create_and_empty),
+        cmocka_unit_test(test_same_strings),
+        cmocka_unit_test(test_mode_and_symlink),
+        cmocka_unit_test(test_write),
+        cmocka_unit_test(test_preview),
+        cmocka_unit_test(test_precheck),
+        cmocka_unit_test(test_precheck_of_an_edit),
+        cmocka_unit_test(test_random_bytes_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ static void
 draw(bool strip, bool focus, int selected, bool ascii)
 {
     canvas_clear(&c);
-    activity_draw(&v, &c, (struct rect){0, 0, c.w, strip ? 1 : c.h}, strip, focus, selected, ascii, clock_mono_ms());
+    activity_draw(&v, &c, (struct rect){0, 0, c.w, strip ? 1 : c.h}, strip, focus, selected, ascii,
+                  clock_mono_ms());
 }
 
 static void
@@ -46,11 +47,15 @@ static void
 rows_say_what_runs(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"r\",\"name\":\"Read\",\"what\":\"src/parse.c\",\"state\":\"done\",\"elapsed_ms\":3}");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"name\":\"Bash\",\"what\":\"make test\",\"state\":\"running\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"r\",\"name\":\"Read\",\"what\":\"src/"
+              "parse.c\",\"state\":\"done\",\"elapsed_ms\":3}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"name\":\"Bash\",\"what\":"
+              "\"make test\",\"state\":\"running\"}");
     now.mono_us += 12400000;
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"b\",\"state\":\"running\",\"output\":\"PASS\\u001b[0m 41/60\",\"bytes\":1200000,\"elapsed_ms\":12400}");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"g\",\"name\":\"Grep\",\"what\":\"next\",\"summary\":\"17 in 4\",\"state\":\"done\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"b\",\"state\":\"running\","
+              "\"output\":\"PASS\\u001b[0m 41/60\",\"bytes\":1200000,\"elapsed_ms\":12400}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"g\",\"name\":\"Grep\",\"what\":"
+              "\"next\",\"summary\":\"17 in 4\",\"state\":\"done\"}");
     draw(false, false, 0, false);
     expect("● Bash  make test      12.4s 1.2MB\n"
            "  PASS^[[0m 41/60\n"
@@ -68,7 +73,8 @@ static void
 names_and_numbers_never_leave_the_row(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"agent\":\"explorer\",\"name\":\"mcp__server__a_long_tool\","
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"agent\":\"explorer\","
+              "\"name\":\"mcp__server__a_long_tool\","
               "\"what\":\"日本語の長い名前がここに来る\\nsecond\",\"state\":\"running\"}");
     for (int w = 1; w < 60; w++) {
         canvas_resize(&c, w + 1, 6);
@@ -86,8 +92,10 @@ the_strip_is_one_line(void **state)
     canvas_resize(&c, 60, 3);
     draw(true, false, 0, false);
     expect("\n\n");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"name\":\"Bash\",\"what\":\"make\",\"state\":\"running\"}");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"d\",\"name\":\"Bash\",\"what\":\"ls\",\"state\":\"asking\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"name\":\"Bash\",\"what\":"
+              "\"make\",\"state\":\"running\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"d\",\"name\":\"Bash\",\"what\":"
+              "\"ls\",\"state\":\"asking\"}");
     now.mono_us += 2000000;
     draw(true, false, 0, false);
     assert_shows(&c, "● Bash  make  2.0s  +1 more ──");
@@ -98,7 +106,10 @@ the_selected_one_is_seen(void **state)
 {
     (void)state;
     for (int i = 0; i < 30; i++)
-        applyf(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"t%d\",\"name\":\"Bash\",\"what\":\"number %02d\",\"state\":\"done\"}", i, i);
+        applyf(&v,
+               "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"t%d\",\"name\":\"Bash\",\"what\":"
+               "\"number %02d\",\"state\":\"done\"}",
+               i, i);
     for (int i = 0; i < 30; i++) {
         char want[32];
         snprintf(want, sizeof want, "number %02d", 29 - i);
@@ -113,16 +124,23 @@ the_selected_one_is_seen(void **state)
     assert_int_equal(activity_place(&v, r, false, false, 0, -1), -1);
 }
 
-#define TASK "{\"event\":\"task\",\"json\":\"{\\\"task\\\":{\\\"id\\\":\\\"bash_1\\\",\\\"tool_use_id\\\":\\\"b\\\",\\\"name\\\":\\\"Bash\\\",\\\"what\\\":\\\"make\\\",\\\"state\\\":\\\"%s\\\",\\\"why\\\":\\\"%s\\\",\\\"bytes\\\":1000,\\\"elapsed_ms\\\":2000,\\\"last_line\\\":\\\"up\\\"},\\\"running\\\":1}\"}"
+#define TASK                                                                                       \
+    "{\"event\":\"task\",\"json\":\"{\\\"task\\\":{\\\"id\\\":\\\"bash_1\\\",\\\"tool_use_id\\\":" \
+    "\\\"b\\\",\\\"name\\\":\\\"Bash\\\",\\\"what\\\":\\\"make\\\",\\\"state\\\":\\\"%s\\\","      \
+    "\\\"why\\\":\\\"%s\\\",\\\"bytes\\\":1000,\\\"elapsed_ms\\\":2000,\\\"last_line\\\":"         \
+    "\\\"up\\\"},\\\"running\\\":1}\"}"
 
 static void
 commands_in_the_background_stay_listed(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"name\":\"Bash\",\"what\":\"make\",\"state\":\"running\"}");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"b\",\"name\":\"Bash\",\"state\":\"done\",\"summary\":\"in the background: bash_1\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"b\",\"name\":\"Bash\",\"what\":"
+              "\"make\",\"state\":\"running\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"b\",\"name\":\"Bash\",\"state\":"
+              "\"done\",\"summary\":\"in the background: bash_1\"}");
     applyf(&v, TASK, "running", "running");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"r\",\"name\":\"Read\",\"what\":\"a.c\",\"state\":\"running\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"r\",\"name\":\"Read\",\"what\":\"a."
+              "c\",\"state\":\"running\"}");
     apply(&v, "{\"event\":\"result\",\"subtype\":\"success\",\"exit\":\"completed\"}");
     assert_int_equal(v.n_acts, 2);
     now.mono_us += 1000000;
@@ -161,9 +179,9 @@ numbers(void **state)
     static const struct {
         int64_t n;
         const char *want;
-    } counts[] = {{0, "0"},           {-5, "0"},         {999, "999"},       {1000, "1.0k"},    {1249, "1.2k"},
-                  {9949, "9.9k"},     {9950, "10k"},     {90900, "91k"},     {999499, "999k"},  {999500, "1.0M"},
-                  {1200000, "1.2M"},  {INT64_MAX, "9.2E"}};
+    } counts[] = {{0, "0"},         {-5, "0"},        {999, "999"},      {1000, "1.0k"},
+                  {1249, "1.2k"},   {9949, "9.9k"},   {9950, "10k"},     {90900, "91k"},
+                  {999499, "999k"}, {999500, "1.0M"}, {1200000, "1.2M"}, {INT64_MAX, "9.2E"}};
     for (size_t i = 0; i < ARRAY_LEN(counts); i++)
         check_fmt(fmt_count, counts[i].n, counts[i].want);
     check_fmt(fmt_bytes, 1200000, "1.2MB");
@@ -177,7 +195,9 @@ numbers(void **state)
     static const struct {
         double usd;
         const char *want;
-    } prices[] = {{0, "$0"}, {0.42, "$0.42"}, {5, "$5"}, {0.0042, "$0.0042"}, {12.999, "$13"}, {0.01, "$0.01"}, {0.0124, "$0.012"}, {0.05, "$0.05"}, {0.00002, "<$0.0001"}};
+    } prices[] = {{0, "$0"},           {0.42, "$0.42"}, {5, "$5"},
+                  {0.0042, "$0.0042"}, {12.999, "$13"}, {0.01, "$0.01"},
+                  {0.0124, "$0.012"},  {0.05, "$0.05"}, {0.00002, "<$0.0001"}};
     for (size_t i = 0; i < ARRAY_LEN(prices); i++) {
         struct buf b;
         buf_init(&b, 100);
@@ -195,7 +215,8 @@ marks_differ(void **state)
     for (int i = 0; i <= TOOL_CANCELLED; i++)
         for (int k = 0; k < i; k++)
             for (int ascii = 0; ascii < 2; ascii++)
-                assert_string_not_equal(fmt_mark((enum tool_state)i, ascii), fmt_mark((enum tool_state)k, ascii));
+                assert_string_not_equal(fmt_mark((enum tool_state)i, ascii),
+                                        fmt_mark((enum tool_state)k, ascii));
     fmt_mark((enum tool_state)99, false);
 }
 
@@ -204,9 +225,13 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(rows_say_what_runs), T(names_and_numbers_never_leave_the_row),
-        T(the_strip_is_one_line), T(the_selected_one_is_seen),
-        T(numbers), T(marks_differ), T(commands_in_the_background_stay_listed),
+        T(rows_say_what_runs),
+        T(names_and_numbers_never_leave_the_row),
+        T(the_strip_is_one_line),
+        T(the_selected_one_is_seen),
+        T(numbers),
+        T(marks_differ),
+        T(commands_in_the_background_stay_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,8 @@ an_engine_that_fails_is_said(void **state)
     struct run r;
     struct child c = {.fails = true};
     run_start(&r, &c);
-    assert_int_equal(run_end(&r), 1); /* nobody has written anything: the screen would be of no use */
+    assert_int_equal(run_end(&r),
+                     1); /* nobody has written anything: the screen would be of no use */
     assert_false(str_contains(left_behind(&r), STR("yare resume")));
     run_finish(&r);
 }

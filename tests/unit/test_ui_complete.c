@@ -64,7 +64,8 @@ static void
 the_best_comes_first(void **state)
 {
     (void)state;
-    commands_take(&commands, STR("{\"commands\":[{\"name\":\"add-dir\",\"args\":\"PATH\",\"what\":\"w\"},{\"name\":\"dir\",\"what\":\"w\"}]}"));
+    commands_take(&commands, STR("{\"commands\":[{\"name\":\"add-dir\",\"args\":\"PATH\",\"what\":"
+                                 "\"w\"},{\"name\":\"dir\",\"what\":\"w\"}]}"));
     expect_rows("/mo", "mode model");
     expect_rows("/dir", "dir add-dir"); /* a name that begins so before a part that does */
     expect_rows("/pm", "permissions");  /* letters in order */
@@ -91,7 +92,10 @@ what_the_engine_says_joins(void **state)
 {
     (void)state;
     size_t before = commands.n;
-    commands_take(&commands, STR("{\"commands\":[{\"name\":\"stroll\",\"args\":\"\",\"what\":\"a walk\"},{\"name\":\"compact\",\"args\":\"X\",\"what\":\"new words\"},{\"name\":\"model\",\"args\":\"\",\"what\":\"engine's\"},{\"name\":\"\"},3]}"));
+    commands_take(&commands, STR("{\"commands\":[{\"name\":\"stroll\",\"args\":\"\",\"what\":\"a "
+                                 "walk\"},{\"name\":\"compact\",\"args\":\"X\",\"what\":\"new "
+                                 "words\"},{\"name\":\"model\",\"args\":\"\",\"what\":\"engine's\"}"
+                                 ",{\"name\":\"\"},3]}"));
     assert_int_equal(commands.n, before + 1);
     assert_string_equal(commands_find(&commands, STR("compact"))->what, "new words");
     /* what opens a picker here is told as what it does here */
@@ -121,7 +125,8 @@ names_with_blanks_stand_in_quotes(void **state)
     accept_first("see @par", "{\"files\":[\"src/parse.c\"]}", "see @src/parse.c ");
     accept_first("see @no", "{\"files\":[\"my notes.md\"]}", "see @\"my notes.md\" ");
     accept_first("see @no", "{\"files\":[\"no\\nbreak.md\"]}", "see @\"no\nbreak.md\" ");
-    accept_first("see @\"my no", "{\"files\":[\"docs/my notes.md\"]}", "see @\"docs/my notes.md\" ");
+    accept_first("see @\"my no", "{\"files\":[\"docs/my notes.md\"]}",
+                 "see @\"docs/my notes.md\" ");
     accept_first("@\"par", "{\"files\":[\"src/parse.c\"]}", "@\"src/parse.c\" ");
     type("he said \"hello");
     assert_int_equal(complete.kind, COMPLETE_NONE);

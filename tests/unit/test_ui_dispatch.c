@@ -12,9 +12,9 @@ an_edited_command_that_is_asked_again_keeps_the_focus(void **state)
     later(100);
     assert_int_equal(a.focus, PANE_APPROVAL);
     press("y"); /* too early for anything, and no word of a prompt */
-    apply(&a.view,
-          "{\"event\":\"perm_ask\",\"id\":8,\"tool_use_id\":\"t7\",\"tool\":\"Bash\",\"command\":\"makex\","
-          "\"input\":\"{\\\"command\\\":\\\"makex\\\"}\"}");
+    apply(&a.view, "{\"event\":\"perm_ask\",\"id\":8,\"tool_use_id\":\"t7\",\"tool\":\"Bash\","
+                   "\"command\":\"makex\","
+                   "\"input\":\"{\\\"command\\\":\\\"makex\\\"}\"}");
     draw();
     assert_int_equal(a.focus, PANE_APPROVAL);
     assert_true(input_empty(&a.input));
@@ -33,7 +33,7 @@ an_edited_command_that_runs_gives_the_focus_back(void **state)
     (void)state;
     edit();
     take("{\"event\":\"perm_decided\",\"ask_id\":0,\"tool_use_id\":\"t7\",\"tool\":\"Bash\","
-                          "\"who\":\"chain\",\"allowed\":true}");
+         "\"who\":\"chain\",\"allowed\":true}");
     draw();
     assert_int_equal(a.focus, PANE_PROMPT);
 }
@@ -60,7 +60,8 @@ up_takes_back_what_is_queued(void **state)
     assert_int_equal(told(), OP_UNSTEER);
     assert_string_equal(engine.told->text, "second");
     for (int late = 0; late < 2; late++) {
-        snprintf(answer, sizeof answer, "{\"event\":\"answer\",\"seq\":%llu,\"json\":\"{\\\"taken_back\\\":%s}\"}",
+        snprintf(answer, sizeof answer,
+                 "{\"event\":\"answer\",\"seq\":%llu,\"json\":\"{\\\"taken_back\\\":%s}\"}",
                  (unsigned long long)engine.told->seq, late ? "false" : "true");
         take(answer);
         draw();
@@ -101,7 +102,8 @@ static void
 modes_change_whatever_is_open(void **state)
 {
     (void)state;
-    static const char *const over[] = {"f1", "alt+m", "alt+p", "ctrl+r", "ctrl+f", "alt+2", "alt+4"};
+    static const char *const over[] = {"f1",     "alt+m", "alt+p", "ctrl+r",
+                                       "ctrl+f", "alt+2", "alt+4"};
     for (size_t i = 0; i < ARRAY_LEN(over); i++) {
         enum perm_mode before = a.view.mode;
         press(over[i]);
@@ -159,8 +161,10 @@ static void
 a_chord_holds_where_it_was_bound(void **state)
 {
     (void)state;
-    load("{\"bindings\":[{\"context\":\"Chat\",\"bindings\":{\"ctrl+x ctrl+t\":\"app:todos\",\"ctrl+x u\":"
-         "\"prompt:killStart\"}},{\"context\":\"Transcript\",\"bindings\":{\"ctrl+x /\":\"transcript:find\"}},"
+    load("{\"bindings\":[{\"context\":\"Chat\",\"bindings\":{\"ctrl+x "
+         "ctrl+t\":\"app:todos\",\"ctrl+x u\":"
+         "\"prompt:killStart\"}},{\"context\":\"Transcript\",\"bindings\":{\"ctrl+x "
+         "/\":\"transcript:find\"}},"
          "{\"context\":\"Confirmation\",\"bindings\":{\"ctrl+x y\":\"permission:once\"}}]}");
     press("ctrl+x ctrl+t");
     assert_true(a.view.show_todos);
@@ -180,7 +184,8 @@ static void
 a_pane_may_have_keys_for_what_holds_anywhere(void **state)
 {
     (void)state;
-    load("{\"bindings\":[{\"context\":\"Transcript\",\"bindings\":{\"q\":\"app:pane1\",\"t\":\"app:todos\"}},"
+    load("{\"bindings\":[{\"context\":\"Transcript\",\"bindings\":{\"q\":\"app:pane1\",\"t\":\"app:"
+         "todos\"}},"
          "{\"context\":\"Activity\",\"bindings\":{\"t\":\"app:todos\"}}]}");
     press("alt+2");
     press("t");
@@ -198,7 +203,8 @@ static void
 the_permission_keys_can_be_changed(void **state)
 {
     (void)state;
-    load("{\"bindings\":[{\"context\":\"Confirmation\",\"bindings\":{\"o\":\"permission:once\",\"y\":null,"
+    load("{\"bindings\":[{\"context\":\"Confirmation\",\"bindings\":{\"o\":\"permission:once\","
+         "\"y\":null,"
          "\"r\":\"permission:no\"}}]}");
     ask(NULL);
     assert_shows(&a.canvas, "o once");
@@ -218,8 +224,10 @@ the_permission_keys_can_be_changed(void **state)
 static void
 a_sentence_is_no_answer(void **state)
 {
-    static const char *const typed[] = {"yes", "add one", "hello there", "edit it", "no wait", "jump up", "xylophone",
-                                        "can you stop", "why that", "oops", "yy", "a b", "/cost", "kk now", "{x}"};
+    static const char *const typed[] = {"yes",      "add one", "hello there", "edit it",
+                                        "no wait",  "jump up", "xylophone",   "can you stop",
+                                        "why that", "oops",    "yy",          "a b",
+                                        "/cost",    "kk now",  "{x}"};
     (void)state;
     ask_unasked(NULL);
     for (size_t i = 0; i < ARRAY_LEN(typed); i++) {
@@ -451,9 +459,11 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(modes_change_whatever_is_open, setup, teardown),
         cmocka_unit_test_setup_teardown(a_page_says_what_changed_behind_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(afk_is_not_claimed_before_there_is_an_engine, setup, teardown),
+        cmocka_unit_test_setup_teardown(afk_is_not_claimed_before_there_is_an_engine, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_chord_holds_where_it_was_bound, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_pane_may_have_keys_for_what_holds_anywhere, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pane_may_have_keys_for_what_holds_anywhere, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(the_permission_keys_can_be_changed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sentence_is_no_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(escape_twice_says_what_it_will_do_one_day, setup, teardown),
@@ -466,13 +476,18 @@ main(void)
         cmocka_unit_test_setup_teardown(a_lone_letter_is_a_key_of_the_pane, setup, teardown),
         cmocka_unit_test_setup_teardown(up_takes_back_what_is_queued, setup, teardown),
         cmocka_unit_test_setup_teardown(esc_takes_the_marks_of_a_search_off, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_edited_command_that_is_asked_again_keeps_the_focus, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_edited_command_that_runs_gives_the_focus_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_edited_command_that_never_comes_back_gives_the_focus_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_edited_command_that_is_asked_again_keeps_the_focus,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(an_edited_command_that_runs_gives_the_focus_back, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            an_edited_command_that_never_comes_back_gives_the_focus_back, setup, teardown),
         cmocka_unit_test_setup_teardown(the_wheel_scrolls_what_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_field_holds_text_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_paste_too_large_for_a_field_is_refused_in_sight, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_key_of_the_same_poll_answers_no_new_request, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_paste_too_large_for_a_field_is_refused_in_sight, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_key_of_the_same_poll_answers_no_new_request, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,8 @@ a_broken_line_is_passed_over(void **state)
     (void)state;
     char *dir = temp_dir_make(), *file = fs_join(dir, "history.jsonl");
     temp_file_write(dir, "history.jsonl",
-                    "{\"text\":\"a\",\"project\":3}\n{\"text\":\nnull\n[]\n{\"project\":\"/p\"}\n{\"text\":\"b\",\"project\":\"/p\"}\n{\"te");
+                    "{\"text\":\"a\",\"project\":3}\n{\"text\":\nnull\n[]\n{\"project\":\"/"
+                    "p\"}\n{\"text\":\"b\",\"project\":\"/p\"}\n{\"te");
     expect(file, "/p", "b a");
     expect(file, "/q", "a");
     free(file);

@@ -407,8 +407,13 @@ a_key_file_of_another_shape(void **state)
 {
     (void)state;
     struct err err = {0};
-    static const char *const wrong[] = {"[1,2]", "null", "5", "{\"bindings\":5}", "{\"bindings\":{\"ctrl+e\":\"app:todos\"}}",
-                                        "{\"bindings\":[1]}", "{\"bindings\":[{\"bindings\":[\"ctrl+e\"]}]}",
+    static const char *const wrong[] = {"[1,2]",
+                                        "null",
+                                        "5",
+                                        "{\"bindings\":5}",
+                                        "{\"bindings\":{\"ctrl+e\":\"app:todos\"}}",
+                                        "{\"bindings\":[1]}",
+                                        "{\"bindings\":[{\"bindings\":[\"ctrl+e\"]}]}",
                                         "{\"bindings\":[{\"context\":7,\"bindings\":{}}]}",
                                         "{\"bindings\":[{\"bindings\":{\"ctrl+e\":7}}]}"};
     keys_reset();
@@ -417,9 +422,10 @@ a_key_file_of_another_shape(void **state)
         if (keys_load(str_from(wrong[i]), &err) || !strstr(err.text, "key bindings"))
             fail_msg("%s: '%s'", wrong[i], err.text);
     }
-    assert_false(keys_load(STR("{\"bindings\":[{\"context\":\"Elsewhere\",\"bindings\":{\"ctrl+q\":\"app:todos\"}},"
-                               "{\"context\":\"Global\",\"bindings\":{\"ctrl+n\":\"app:todos\"}}]}"),
-                           &err));
+    assert_false(keys_load(
+        STR("{\"bindings\":[{\"context\":\"Elsewhere\",\"bindings\":{\"ctrl+q\":\"app:todos\"}},"
+            "{\"context\":\"Global\",\"bindings\":{\"ctrl+n\":\"app:todos\"}}]}"),
+        &err));
     assert_non_null(strstr(err.text, "Elsewhere"));
     assert_int_equal(keys_action('q' | KM_CTRL, 0), ACT_NONE);
     assert_int_equal(keys_action('n' | KM_CTRL, 0), ACT_TODOS);

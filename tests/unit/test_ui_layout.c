@@ -11,7 +11,8 @@ inside(struct rect r, int w, int h)
 static bool
 apart(struct rect a, struct rect b)
 {
-    return !a.h || !b.h || !a.w || !b.w || a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
+    return !a.h || !b.h || !a.w || !b.w || a.x + a.w <= b.x || b.x + b.w <= a.x ||
+           a.y + a.h <= b.y || b.y + b.h <= a.y;
 }
 
 static void
@@ -22,7 +23,8 @@ check_size(const struct view *v, int w, int h, int rows)
     const struct rect all[] = {l.transcript, l.activity, l.approval, l.todos, l.prompt, l.status};
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         if (!inside(all[i], w, h))
-            fail_msg("pane %zu at %dx%d: %d,%d %dx%d", i, w, h, all[i].x, all[i].y, all[i].w, all[i].h);
+            fail_msg("pane %zu at %dx%d: %d,%d %dx%d", i, w, h, all[i].x, all[i].y, all[i].w,
+                     all[i].h);
         for (size_t k = 0; k < i; k++)
             if (!apart(all[i], all[k]))
                 fail_msg("panes %zu and %zu overlap at %dx%d", k, i, w, h);
@@ -45,7 +47,8 @@ no_size_breaks_it(void **state)
         v.show_todos = what & 1;
         v.full = what & 2;
         if (what == 4)
-            apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\",\"command\":\"make\"}");
+            apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\","
+                      "\"command\":\"make\"}");
         for (int w = 1; w <= 130; w++)
             for (int h = 1; h <= 70; h++)
                 check_size(&v, w, h, 1 + (w + h) % 40);
@@ -82,7 +85,8 @@ places_are_those_of_the_paper(void **state)
     assert_true(l.tiny);
     assert_int_equal(l.activity.y, l.prompt.y - 1); /* on the rule, drawn while it has the focus */
     assert_true(l.transcript.h > 0);
-    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\",\"command\":\"make\"}");
+    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\","
+              "\"command\":\"make\"}");
     layout_make(&v, 60, 15, 1, &l);
     assert_int_equal(l.transcript.h, 0); /* it is replaced until answered */
     layout_make(&v, 80, 24, 1, &l);
@@ -98,10 +102,14 @@ the_side_column_does_not_jump(void **state)
     struct view v;
     struct layout a, b;
     view_init(&v);
-    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\",\"command\":\"make\"}");
+    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\","
+              "\"command\":\"make\"}");
     layout_make(&v, 120, 40, 1, &a);
     for (int i = 0; i < 20; i++)
-        applyf(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"x%d\",\"name\":\"Bash\",\"state\":\"running\"}", i);
+        applyf(&v,
+               "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"x%d\",\"name\":\"Bash\",\"state\":"
+               "\"running\"}",
+               i);
     layout_make(&v, 120, 40, 1, &b);
     assert_memory_equal(&a.approval, &b.approval, sizeof(a.approval));
     view_release(&v);

@@ -216,7 +216,8 @@ processes_are_a_tree(void **state)
     (void)state;
     log_view_open(&l, "t1");
     canvas_resize(&c, 60, 16);
-    answer("x", RUNNING ",\"processes\":[{\"pid\":10,\"depth\":0,\"command\":\"bash\"},{\"pid\":11,\"depth\":1,\"command\":\"make\"},"
+    answer("x", RUNNING ",\"processes\":[{\"pid\":10,\"depth\":0,\"command\":\"bash\"},{\"pid\":11,"
+                        "\"depth\":1,\"command\":\"make\"},"
                         "{\"pid\":12,\"depth\":2,\"command\":\"cc\\u001b a.c\"}]");
     draw();
     assert_shows(&c, "processes");
@@ -233,7 +234,8 @@ any_size_and_long_texts(void **state)
     for (int i = 0; i < 60000; i++)
         buf_adds(&b, i % 7 ? "日本" : "\033x");
     log_view_open(&l, "t1");
-    answer(buf_cstr(&b), "\"state\":\"done\",\"from\":12345,\"bytes\":700000,\"processes\":[{\"pid\":1,\"depth\":1,\"command\":\"x\"}]");
+    answer(buf_cstr(&b), "\"state\":\"done\",\"from\":12345,\"bytes\":700000,\"processes\":[{"
+                         "\"pid\":1,\"depth\":1,\"command\":\"x\"}]");
     for (int w = 1; w < 80; w += 13)
         for (int h = 1; h < 20; h += 3) {
             canvas_resize(&c, w, h);
@@ -262,8 +264,13 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(it_follows_and_stays_where_it_was_put), T(questions_keep_their_distance), T(control_bytes_are_seen_not_sent),
-        T(words_are_found), T(keys_for_the_tool_itself), T(processes_are_a_tree), T(any_size_and_long_texts),
+        T(it_follows_and_stays_where_it_was_put),
+        T(questions_keep_their_distance),
+        T(control_bytes_are_seen_not_sent),
+        T(words_are_found),
+        T(keys_for_the_tool_itself),
+        T(processes_are_a_tree),
+        T(any_size_and_long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,7 +131,8 @@ tables(void **state)
 {
     (void)state;
     check("|a|b|\n|---|--:|\n|1|22|\n|日本|3|", 40, "a    │  b\n─────┼───\n1    │ 22\n日本 │  3\n");
-    check("|name|text|\n|---|---|\n|x|a very long cell indeed|", 20, "name │ text\n─────┼──────────────\nx    │ a very long …\n");
+    check("|name|text|\n|---|---|\n|x|a very long cell indeed|", 20,
+          "name │ text\n─────┼──────────────\nx    │ a very long …\n");
     struct buf wide;
     buf_init(&wide, BUF_MAX);
     buf_addc(&wide, '|');
@@ -156,13 +157,15 @@ unsafe_text_is_made_visible(void **state)
 }
 
 static const char *const samples[] = {
-    "# T\n\ntext **bold** more\n\n- a\n- b\n\n  para\n- c\n\n1. x\n2. y\n\n```c\nint x;\n```\nafter\n\n|a|b|\n|---|---|\n|1|2|\n\nend",
+    "# T\n\ntext **bold** more\n\n- a\n- b\n\n  para\n- c\n\n1. x\n2. y\n\n```c\nint "
+    "x;\n```\nafter\n\n|a|b|\n|---|---|\n|1|2|\n\nend",
     "- item\n  ```\n  code\n\n  more\n  ```\n- next\n\ntext\n\n> quote\n> ```\n> code\n\nout",
     "para\n```\nunclosed\n\nstill code",
     "1. one\n\n2. two\n\n3. three\n   ~~~\n   x\n   ~~~\n\n    indented after\n\nend\n",
     "a\r\nb\r\n\r\nc\r\n```\r\ncode\r\n```\r\nd",
     "x\n\n    indented code\n\n    more of it\n\ny",
-    "```c\n/* a comment\n   goes on */ int x = 1;\nif (x) {\n\tcall(\"s\");\n}\n```\n- in a list\n  ```py\n  def f(x):\n      "
+    "```c\n/* a comment\n   goes on */ int x = 1;\nif (x) {\n\tcall(\"s\");\n}\n```\n- in a list\n "
+    " ```py\n  def f(x):\n      "
     "return None\n  ```\n\n```rust\nfn open() -> u32 {\n  7",
     "```json\n{\"a\": [1, true]}\n```",
     "***\n\n- - nested\n\n\n\n* other\n+ third\n",
@@ -188,9 +191,10 @@ static void
 random_text_streams_like_it_stands(void **state)
 {
     (void)state;
-    static const char *const bits[] = {"# ",  "\n", "\n\n", "- ",  "  ",  "```", "```c\n", "~~~\n", "|", "-|", "> ",
-                                       "1. ", "a ", "word", "**", "`",   "[x](", ")",      "    ",  "日", "\t", "\r\n",
-                                       "***", "<b>", "&amp;"};
+    static const char *const bits[] = {"# ",    "\n",  "\n\n", "- ",   "  ",   "```", "```c\n",
+                                       "~~~\n", "|",   "-|",   "> ",   "1. ",  "a ",  "word",
+                                       "**",    "`",   "[x](", ")",    "    ", "日",  "\t",
+                                       "\r\n",  "***", "<b>",  "&amp;"};
     unsigned seed = 99;
     for (int n = 0; n < 2000; n++) {
         struct buf b;
@@ -214,9 +218,9 @@ static void
 a_cut_link_is_not_read_past_its_end(void **state)
 {
     (void)state;
-    static const char text[] =
-        "&amp;- \t~~~\n日)word\n-|# <b>`\n> word\n\n# ~~~\n|\tword    ***\t\n\n- \t# - - > `\n|a ~~~\n- ``1. word>     "
-        "\n\n  [x](  **-|)> ```word\n\n```c\n\r\n~~~\nword  \t";
+    static const char text[] = "&amp;- \t~~~\n日)word\n-|# <b>`\n> word\n\n# ~~~\n|\tword    "
+                               "***\t\n\n- \t# - - > `\n|a ~~~\n- ``1. word>     "
+                               "\n\n  [x](  **-|)> ```word\n\n```c\n\r\n~~~\nword  \t";
     for (size_t n = 0; n < sizeof(text); n++) {
         struct lines l;
         lines_init(&l);
@@ -238,7 +242,8 @@ every_line_fits(void **state)
             mdstream_update(&m, &l, str_from(samples[i]), &(struct md_options){.width = width});
             for (size_t k = 0; width >= 6 && k < l.n; k++)
                 if (lines_width(&l, k) > width)
-                    fail_msg("sample %zu width %d: '%.*s'", i, width, (int)lines_text(&l, k).len, lines_text(&l, k).ptr);
+                    fail_msg("sample %zu width %d: '%.*s'", i, width, (int)lines_text(&l, k).len,
+                             lines_text(&l, k).ptr);
             mdstream_release(&m);
             lines_release(&l);
         }

@@ -14,7 +14,8 @@ setup(void **state)
     clock_set_fake(&now);
     view_init(&v);
     canvas_init(&c, 120, 1);
-    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"claude-opus-5.5\",\"mode\":\"default\",\"context_window\":200000}");
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"claude-opus-5.5\",\"mode\":"
+              "\"default\",\"context_window\":200000}");
     return 0;
 }
 
@@ -41,7 +42,8 @@ expect(int w, bool tiny, bool ascii, const char *want)
 static void
 busy(void)
 {
-    apply(&v, "{\"event\":\"usage\",\"input\":3200,\"output\":4100,\"cache_read\":87300,\"cache_write\":500,\"cost_usd\":0.42,\"budget_usd\":5}");
+    apply(&v, "{\"event\":\"usage\",\"input\":3200,\"output\":4100,\"cache_read\":87300,\"cache_"
+              "write\":500,\"cost_usd\":0.42,\"budget_usd\":5}");
     apply(&v, "{\"event\":\"context\",\"used\":96000,\"window\":200000,\"state\":\"ok\"}");
     apply(&v, "{\"event\":\"turn\",\"phase\":\"end\",\"n\":7}");
 }
@@ -52,9 +54,12 @@ the_least_important_goes_first(void **state)
     (void)state;
     busy();
     expect(120, false, false,
-           "default ─ opus-5.5 ─ ctx ▓▓▓▓▓░░░░░ 48% ─ in 91k (cache 96%) out 4.1k ─ $0.42 of $5 ─ turn 7");
-    expect(90, false, false, "default ─ opus-5.5 ─ ctx ▓▓▓▓▓░░░░░ 48% ─ in 91k (cache 96%) out 4.1k ─ $0.42 of $5");
-    expect(76, false, false, "default ─ opus-5.5 ─ ctx ▓▓▓▓▓░░░░░ 48% ─ in 91k out 4.1k ─ $0.42 of $5");
+           "default ─ opus-5.5 ─ ctx ▓▓▓▓▓░░░░░ 48% ─ in 91k (cache 96%) out 4.1k ─ $0.42 of $5 ─ "
+           "turn 7");
+    expect(90, false, false,
+           "default ─ opus-5.5 ─ ctx ▓▓▓▓▓░░░░░ 48% ─ in 91k (cache 96%) out 4.1k ─ $0.42 of $5");
+    expect(76, false, false,
+           "default ─ opus-5.5 ─ ctx ▓▓▓▓▓░░░░░ 48% ─ in 91k out 4.1k ─ $0.42 of $5");
     expect(66, false, false, "default ─ opus-5.5 ─ ctx 48% ─ in 91k out 4.1k ─ $0.42 of $5");
     expect(50, false, false, "default ─ opus-5.5 ─ ctx 48% ─ $0.42 of $5");
     expect(40, true, false, "default  opus-5.5  ctx 48%  $0.42 of $5");
@@ -101,7 +106,8 @@ static void
 offline_is_no_model(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"offline\",\"mode\":\"plan\",\"offline\":true}");
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"offline\",\"mode\":\"plan\","
+              "\"offline\":true}");
     canvas_resize(&c, 100, 1);
     meters_draw(&v, &c, (struct rect){0, 0, 100, 1}, false, false, clock_mono_ms());
     assert_shows(&c, "plan ─ offline pilot");
@@ -117,7 +123,8 @@ work_shows_its_time(void **state)
     canvas_resize(&c, 120, 1);
     meters_draw(&v, &c, (struct rect){0, 0, 120, 1}, false, true, clock_mono_ms());
     assert_shows(&c, " 1m05s");
-    apply(&v, "{\"event\":\"retry\",\"attempt\":2,\"max_attempts\":10,\"delay_ms\":5000,\"err\":{\"number\":6,\"text\":\"overloaded\"}}");
+    apply(&v, "{\"event\":\"retry\",\"attempt\":2,\"max_attempts\":10,\"delay_ms\":5000,\"err\":{"
+              "\"number\":6,\"text\":\"overloaded\"}}");
     now.mono_us += 1500000;
     canvas_clear(&c);
     meters_draw(&v, &c, (struct rect){0, 0, 120, 1}, false, true, clock_mono_ms());
@@ -141,8 +148,10 @@ a_long_reason_is_cut(void **state)
 {
     (void)state;
     apply(&v, "{\"event\":\"session\",\"id\":\"1\",\"model\":\"m-one\"}");
-    apply(&v, "{\"event\":\"retry\",\"attempt\":3,\"max_attempts\":10,\"delay_ms\":5000,\"err\":{\"number\":6,"
-              "\"text\":\"'127.0.0.1:8123': no connection (Failed to connect to 127.0.0.1 port 8123 after 0 ms: "
+    apply(&v, "{\"event\":\"retry\",\"attempt\":3,\"max_attempts\":10,\"delay_ms\":5000,\"err\":{"
+              "\"number\":6,"
+              "\"text\":\"'127.0.0.1:8123': no connection (Failed to connect to 127.0.0.1 port "
+              "8123 after 0 ms: "
               "Couldn't connect to server)\"}}");
     canvas_resize(&c, 118, 1);
     meters_draw(&v, &c, (struct rect){0, 0, 118, 1}, false, true, clock_mono_ms());
@@ -155,8 +164,12 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(the_least_important_goes_first), T(no_width_breaks_it), T(unknown_is_said),
-        T(offline_is_no_model), T(work_shows_its_time), T(a_long_reason_is_cut),
+        T(the_least_important_goes_first),
+        T(no_width_breaks_it),
+        T(unknown_is_said),
+        T(offline_is_no_model),
+        T(work_shows_its_time),
+        T(a_long_reason_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,7 +167,8 @@ scrolling_stays_in_range_at_any_size(void **state)
 {
     (void)state;
     assert_null(page_open(&page, &page_help));
-    static const int keys[] = {YK_END, YK_PGDN, YK_DOWN, 'G', YK_HOME, YK_UP, YK_PGUP, YK_WHEEL_DOWN};
+    static const int keys[] = {YK_END,  YK_PGDN, YK_DOWN, 'G',
+                               YK_HOME, YK_UP,   YK_PGUP, YK_WHEEL_DOWN};
     for (int w = 1; w < 150; w += 7) {
         for (int h = 1; h < 40; h += 5) {
             canvas_resize(&c, w, h);
@@ -180,10 +181,12 @@ scrolling_stays_in_range_at_any_size(void **state)
     }
 }
 
-#define RULES                                                                                       \
-    "{\"mode\":\"plan\",\"trusted\":true,\"rules\":["                                               \
-    "{\"list\":\"allow\",\"rule\":\"Bash(make:*)\",\"scope\":\"project\",\"file\":\"/p/s.json\",\"line\":4,\"removable\":true}," \
-    "{\"list\":\"deny\",\"rule\":\"Read(.env)\",\"scope\":\"user\",\"file\":\"/u/s.json\",\"line\":2,\"removable\":false}],"     \
+#define RULES                                                                                      \
+    "{\"mode\":\"plan\",\"trusted\":true,\"rules\":["                                              \
+    "{\"list\":\"allow\",\"rule\":\"Bash(make:*)\",\"scope\":\"project\",\"file\":\"/p/"           \
+    "s.json\",\"line\":4,\"removable\":true},"                                                     \
+    "{\"list\":\"deny\",\"rule\":\"Read(.env)\",\"scope\":\"user\",\"file\":\"/u/"                 \
+    "s.json\",\"line\":2,\"removable\":false}],"                                                   \
     "\"problems\":[]}"
 
 static void
@@ -218,10 +221,14 @@ meters_take_any_answer(void **state)
     (void)state;
     static const char *const answers[] = {
         "{}",
-        "{\"context\":3,\"sources\":{},\"models\":\"x\",\"requests\":[1,\"a\",null,{}],\"tiers\":[{}],\"cache_breaks\":[7]}",
-        "{\"context\":{\"used\":1e300,\"window\":1},\"sources\":[{\"name\":\"?\",\"tokens\":-5},{\"name\":\"tools\",\"tokens\":1e300}]}",
-        "{\"context\":{\"used\":5,\"window\":100},\"requests\":[{\"context\":-1,\"cost_usd\":-3},{\"context\":1e308,\"cost_usd\":1e308}]}",
-        "{\"tiers\":[{\"percent\":-40},{\"percent\":1e12},{\"percent\":50}],\"context\":{\"used\":1,\"window\":9}}",
+        "{\"context\":3,\"sources\":{},\"models\":\"x\",\"requests\":[1,\"a\",null,{}],\"tiers\":[{"
+        "}],\"cache_breaks\":[7]}",
+        "{\"context\":{\"used\":1e300,\"window\":1},\"sources\":[{\"name\":\"?\",\"tokens\":-5},{"
+        "\"name\":\"tools\",\"tokens\":1e300}]}",
+        "{\"context\":{\"used\":5,\"window\":100},\"requests\":[{\"context\":-1,\"cost_usd\":-3},{"
+        "\"context\":1e308,\"cost_usd\":1e308}]}",
+        "{\"tiers\":[{\"percent\":-40},{\"percent\":1e12},{\"percent\":50}],\"context\":{\"used\":"
+        "1,\"window\":9}}",
     };
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         for (int w = 1; w < 130; w += 9) {
@@ -290,8 +297,8 @@ words_sift_and_are_asked_again(void **state)
     assert_string_equal(op->text, "");
     draw();
     assert_shows(&c, "asking the engine");
-    assert_null(pick_answer(op->seq,
-                            "{\"sessions\":[{\"id\":\"aaa\",\"title\":\"Fix the lexer\"},{\"id\":\"bbb\",\"title\":\"docs\"}]}"));
+    assert_null(pick_answer(op->seq, "{\"sessions\":[{\"id\":\"aaa\",\"title\":\"Fix the "
+                                     "lexer\"},{\"id\":\"bbb\",\"title\":\"docs\"}]}"));
     op_free(op);
     assert_shows(&c, "docs");
     picker_mark(&picker, "bbb"); /* the session that goes on here */
@@ -306,11 +313,14 @@ words_sift_and_are_asked_again(void **state)
     /* typed on while the engine looks: asked once more, with all of it */
     assert_null(pick_press('e'));
     assert_null(pick_press('x'));
-    struct op *next = pick_answer(op->seq, "{\"sessions\":[{\"id\":\"aaa\",\"title\":\"Fix the lexer\"}]}");
+    struct op *next =
+        pick_answer(op->seq, "{\"sessions\":[{\"id\":\"aaa\",\"title\":\"Fix the lexer\"}]}");
     assert_non_null(next);
     assert_string_equal(next->text, "lex");
     op_free(op);
-    assert_null(pick_answer(next->seq, "{\"sessions\":[{\"id\":\"ccc\",\"title\":\"tidy\",\"excerpt\":\"a LEXER bug\"}]}"));
+    assert_null(pick_answer(
+        next->seq,
+        "{\"sessions\":[{\"id\":\"ccc\",\"title\":\"tidy\",\"excerpt\":\"a LEXER bug\"}]}"));
     op_free(next);
     assert_shows(&c, "tidy");
     assert_shows(&c, "a LEXER bug");
@@ -343,7 +353,8 @@ the_choice_begins_at_what_is_in_use(void **state)
 {
     (void)state;
     struct op *op = picker_open(&picker, &picker_models);
-    assert_null(pick_answer(op->seq, "{\"models\":[{\"id\":\"a\"},{\"id\":\"b\",\"current\":true},{\"id\":\"c\"}]}"));
+    assert_null(pick_answer(
+        op->seq, "{\"models\":[{\"id\":\"a\"},{\"id\":\"b\",\"current\":true},{\"id\":\"c\"}]}"));
     op_free(op);
     assert_int_equal(picker.selected, 1);
     assert_null(pick_press(YK_DOWN));
@@ -371,7 +382,9 @@ a_picker_at_any_size(void **state)
     buf_init(&b, BUF_MAX);
     buf_adds(&b, "{\"sessions\":[");
     for (int i = 0; i < 200; i++)
-        buf_addf(&b, "%s{\"id\":\"%d\",\"title\":\"日本語 %d\\u001b[31m\\n\",\"last_ms\":%d,\"excerpt\":\"x\\ny\"}",
+        buf_addf(&b,
+                 "%s{\"id\":\"%d\",\"title\":\"日本語 "
+                 "%d\\u001b[31m\\n\",\"last_ms\":%d,\"excerpt\":\"x\\ny\"}",
                  i ? "," : "", i, i, i * 10000000);
     buf_adds(&b, "]}");
     struct op *op = picker_open(&picker, &picker_sessions);

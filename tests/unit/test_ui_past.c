@@ -391,10 +391,15 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(home_is_the_first_message),     T(all_of_it_scrolls_by),
-        T(pages_up_wait_for_their_turn),  T(prompts_are_found_above),
-        T(search_goes_through_all_of_it), T(a_match_that_the_engine_does_not_know), T(another_history_leaves_nothing_behind),
-        T(reading_far_above_is_calm),     T(answers_of_any_kind_do_no_harm),
+        T(home_is_the_first_message),
+        T(all_of_it_scrolls_by),
+        T(pages_up_wait_for_their_turn),
+        T(prompts_are_found_above),
+        T(search_goes_through_all_of_it),
+        T(a_match_that_the_engine_does_not_know),
+        T(another_history_leaves_nothing_behind),
+        T(reading_far_above_is_calm),
+        T(answers_of_any_kind_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -413,13 +413,16 @@ the_mouse_selects_what_was_written(void **state)
     struct buf b;
     canvas_resize(&c, 24, 14);
     apply(&v, "{\"event\":\"user\",\"text\":\"please have a look at this one\"}");
-    say(&v, "A paragraph that is longer than a row.\n\n- an item that is longer than a row\n\n```\nint x;\n\ty();\n```");
+    say(&v, "A paragraph that is longer than a row.\n\n- an item that is longer than a "
+            "row\n\n```\nint x;\n\ty();\n```");
     draw(false);
     press_to(0, 0, 23, 12);
-    assert_selected("please have a look at this one\n\nA paragraph that is longer than a row.\n\n• an item that is longer "
+    assert_selected("please have a look at this one\n\nA paragraph that is longer than a row.\n\n• "
+                    "an item that is longer "
                     "than a row\n\nint x;\n    y();");
     press_to(23, 12, 0, 0);
-    assert_selected("please have a look at this one\n\nA paragraph that is longer than a row.\n\n• an item that is longer "
+    assert_selected("please have a look at this one\n\nA paragraph that is longer than a row.\n\n• "
+                    "an item that is longer "
                     "than a row\n\nint x;\n    y();");
     press_to(2, 3, 5, 4);
     assert_selected("paragraph that is longer");
@@ -432,8 +435,10 @@ the_mouse_selects_what_was_written(void **state)
     buf_init(&b, BUF_MAX);
     assert_false(transcript_selection(t, &v, &b));
     transcript_print(&v, 20, false, &b);
-    assert_string_equal(buf_cstr(&b), "> please have a look at this one\n\nA paragraph that is longer than a row.\n\n• an item "
-                                      "that is longer than a row\n\nint x;\n    y();\n");
+    assert_string_equal(
+        buf_cstr(&b),
+        "> please have a look at this one\n\nA paragraph that is longer than a row.\n\n• an item "
+        "that is longer than a row\n\nint x;\n    y();\n");
     buf_release(&b);
 }
 
@@ -441,7 +446,8 @@ static void
 a_click_opens_a_fold(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"a.c\",\"state\":\"done\","
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Read\",\"what\":\"a."
+              "c\",\"state\":\"done\","
               "\"output\":\"the text\"}");
     draw(false);
     assert_hides(&c, "the text");
@@ -455,12 +461,15 @@ static void
 a_running_tool_says_its_last_line(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Bash\",\"what\":\"make\",\"state\":\"running\"}");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"a\",\"name\":\"Bash\",\"state\":\"running\",\"output\":\"CC "
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"a\",\"name\":\"Bash\",\"what\":"
+              "\"make\",\"state\":\"running\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"delta\",\"id\":\"a\",\"name\":\"Bash\",\"state\":"
+              "\"running\",\"output\":\"CC "
               "one.o\"}");
     draw(false);
     assert_shows(&c, "    CC one.o");
-    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Bash\",\"state\":\"done\",\"output\":\"all\"}");
+    apply(&v, "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":\"Bash\",\"state\":"
+              "\"done\",\"output\":\"all\"}");
     draw(false);
     assert_hides(&c, "CC one.o");
     assert_shows(&c, "    all");
@@ -507,7 +516,10 @@ resizes_leave_no_trace(void **state)
     unsigned seed = 41;
     for (int i = 0; i < 100; i++) {
         seed = seed * 1103515245u + 12345u;
-        static const char *const bits[] = {"word ", "long-word-that-breaks ", "\n\n", "```c\nint x;\n", "```\n\n", "- a\n", "日本 ", "# T\n"};
+        static const char *const bits[] = {"word ",   "long-word-that-breaks ",
+                                           "\n\n",    "```c\nint x;\n",
+                                           "```\n\n", "- a\n",
+                                           "日本 ",   "# T\n"};
         struct event *e = event_new(EV_BLOCK);
         e->phase = PHASE_DELTA;
         e->u.block.text = xstrdup(bits[(seed >> 10) % ARRAY_LEN(bits)]);
@@ -538,7 +550,8 @@ main(void)
         T(folds_open_in_place),
         T(an_opened_fold_stays_in_sight),
         T(prompts_are_jumped_to),
-        T(own_words_say_something), T(search_finds_lines),
+        T(own_words_say_something),
+        T(search_finds_lines),
         T(search_begins_with_what_is_seen),
         T(old_items_go_without_a_jump),
         T(any_size_will_do),

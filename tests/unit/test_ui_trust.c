@@ -2,8 +2,10 @@
 #include "unit/app_keys_rig.h"
 
 #define HELD                                                                                       \
-    "{\"event\":\"answer\",\"seq\":4398046511104,\"json\":\"{\\\"held\\\":[{\\\"what\\\":\\\"allow "      \
-    "rules\\\",\\\"file\\\":\\\".yare/settings.json\\\",\\\"items\\\":[\\\"Bash(make:*)\\\"]}]}\"}"
+    "{\"event\":\"answer\",\"seq\":4398046511104,\"json\":\"{\\\"held\\\":[{\\\"what\\\":"         \
+    "\\\"allow "                                                                                   \
+    "rules\\\",\\\"file\\\":\\\".yare/"                                                            \
+    "settings.json\\\",\\\"items\\\":[\\\"Bash(make:*)\\\"]}]}\"}"
 #define NOTHING "{\"event\":\"answer\",\"seq\":4398046511104,\"json\":\"{\\\"held\\\":[]}\"}"
 
 static void
@@ -49,7 +51,8 @@ the_hint_is_no_key_target(void **state)
     assert_shows(&a.canvas, "/trust to look at them");
     assert_hides(&a.canvas, "y trust");
     buf_clear(&engine.log);
-    apply(&a.view, "{\"event\":\"perm_ask\",\"id\":7,\"tool\":\"Bash\",\"command\":\"touch made\"}");
+    apply(&a.view,
+          "{\"event\":\"perm_ask\",\"id\":7,\"tool\":\"Bash\",\"command\":\"touch made\"}");
     draw();
     later(450);
     press("y");
@@ -64,7 +67,8 @@ a_request_goes_before_the_question(void **state)
 {
     (void)state;
     untrusted(HELD);
-    apply(&a.view, "{\"event\":\"perm_ask\",\"id\":7,\"tool\":\"Bash\",\"command\":\"touch made\"}");
+    apply(&a.view,
+          "{\"event\":\"perm_ask\",\"id\":7,\"tool\":\"Bash\",\"command\":\"touch made\"}");
     draw();
     press("y");
     later(TRUST_HOLD_MS);

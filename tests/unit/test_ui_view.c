@@ -50,7 +50,8 @@ a_retry_takes_back_what_it_says_again(void **state)
     apply(v, "{\"event\":\"turn\",\"phase\":\"start\",\"n\":1}");
     for (int i = 0; i < 3; i++) {
         apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"text\",\"index\":0}");
-        apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":\"half\"}");
+        apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":"
+                 "\"half\"}");
         if (i < 2)
             apply(v, "{\"event\":\"retry\",\"attempt\":1,\"max_attempts\":9,\"delay_ms\":5}");
     }
@@ -70,14 +71,17 @@ what_was_kept_of_a_broken_answer_stays(void **state)
     apply(v, "{\"event\":\"turn\",\"phase\":\"start\",\"n\":1}");
     for (int i = 0; i < 3; i++) {
         apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"text\",\"index\":0}");
-        apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":\"half\"}");
-        apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"tool_use\",\"index\":1,\"tool_use_id\":\"t1\","
+        apply(v, "{\"event\":\"block\",\"phase\":\"delta\",\"type\":\"text\",\"index\":0,\"text\":"
+                 "\"half\"}");
+        apply(v, "{\"event\":\"block\",\"phase\":\"start\",\"type\":\"tool_use\",\"index\":1,"
+                 "\"tool_use_id\":\"t1\","
                  "\"name\":\"Bash\"}");
         if (i == 2)
             break;
         apply(v, "{\"event\":\"retry\",\"attempt\":1,\"max_attempts\":9,\"delay_ms\":5}");
         apply(v, "{\"event\":\"message\",\"json\":\"{}\",\"assistant\":true,\"partial\":true}");
-        apply(v, "{\"event\":\"user\",\"text\":\"go on\",\"hidden\":true,\"brief\":\"it broke off\"}");
+        apply(v,
+              "{\"event\":\"user\",\"text\":\"go on\",\"hidden\":true,\"brief\":\"it broke off\"}");
     }
     size_t halves = 0, calls = 0, marks = 0;
     for (size_t i = 0; i < v->n_items; i++) {
@@ -95,9 +99,12 @@ static void
 what_the_classifier_let_through_says_so(void **state)
 {
     struct view *v = *state;
-    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"t1\",\"name\":\"Bash\",\"state\":\"judging\",\"what\":\"touch a\"}");
-    apply(v, "{\"event\":\"perm_decided\",\"ask_id\":1,\"tool_use_id\":\"t1\",\"tool\":\"Bash\",\"who\":\"classifier\","
-             "\"allowed\":true,\"decision\":{\"decision\":\"allow\",\"findings\":[{\"layer\":\"L6\",\"decision\":\"allow\","
+    apply(v, "{\"event\":\"tool\",\"phase\":\"start\",\"id\":\"t1\",\"name\":\"Bash\",\"state\":"
+             "\"judging\",\"what\":\"touch a\"}");
+    apply(v, "{\"event\":\"perm_decided\",\"ask_id\":1,\"tool_use_id\":\"t1\",\"tool\":\"Bash\","
+             "\"who\":\"classifier\","
+             "\"allowed\":true,\"decision\":{\"decision\":\"allow\",\"findings\":[{\"layer\":"
+             "\"L6\",\"decision\":\"allow\","
              "\"reason\":\"a scratch file\"}]}}");
     assert_string_equal(v->items[0].judged, "AFK, the classifier let it through: a scratch file");
 }
@@ -189,7 +196,8 @@ an_exit_is_said_once(void **state)
     apply(v, "{\"event\":\"result\",\"subtype\":\"error_max_turns\",\"exit\":\"max_turns\",\"is_"
              "error\":true}");
     assert_int_equal(v->items[1].kind, ITEM_ERROR);
-    assert_string_equal(buf_cstr(&v->items[1].text), "stopped: the turns allowed for one request are used up");
+    assert_string_equal(buf_cstr(&v->items[1].text),
+                        "stopped: the turns allowed for one request are used up");
     apply(v, "{\"event\":\"user\",\"text\":\"y\"}");
     apply(v, "{\"event\":\"error\",\"err\":{\"number\":6,\"text\":\"boom\"}}");
     apply(v, "{\"event\":\"result\",\"subtype\":\"error_during_execution\",\"exit\":\"model_"
