@@ -49,11 +49,11 @@ enum style {
     ST_COUNT
 };
 struct cell {
-    char text
-        [CANVAS_BYTES]; /* "" is a blank; NUL to its end, so that cells can be compared as bytes */
-    uint8_t width;      /* 1, 2, or 0 for the right half of a wide cluster */
-    uint8_t style;      /* enum style */
-    uint16_t link;      /* 0: none; else of canvas_link_url */
+    /* "" is a blank; NUL to its end, so that cells can be compared as bytes */
+    char text[CANVAS_BYTES];
+    uint8_t width; /* 1, 2, or 0 for the right half of a wide cluster */
+    uint8_t style; /* enum style */
+    uint16_t link; /* 0: none; else of canvas_link_url */
 };
 struct rect {
     int x, y, w, h;

@@ -218,9 +218,8 @@ void approval_draw(struct approval *a, const struct view *v, struct canvas *c, s
                    bool focus, bool ascii, int64_t now_ms);
 /* "permission 1 of 2" */
 void approval_title(const struct approval *a, const struct view *v, struct buf *out);
-bool approval_full(
-    const struct approval *
-        a); /* the diff or the whole chain is open: it takes the whole screen while it has the focus */
+/* the diff or the whole chain is open: it takes the whole screen while it has the focus */
+bool approval_full(const struct approval *a);
 bool approval_waiting(const struct approval *a,
                       const struct view *v); /* a request is shown and not yet answered */
 /* Until when an empty pane keeps the focus, because a changed command is being judged again; -1: nothing is on its way. */
