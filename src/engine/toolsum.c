@@ -78,9 +78,11 @@ model_for(struct core *c)
 {
     const struct config *config = permit_config(c->permit);
     const struct model_info *small = catalog_small(c->provider->name);
-    /* A server whose model the catalogue does not know may well lack the small one. */
-    if (c->print_mode || !c->interactive || !small || !c->info ||
-        !config_bool(config, "toolSummary", !c->trusted, true))
+    /* A gateway, and a server whose model the catalogue does not know, may well lack the small one: there it is asked for when a setting
+     * says so. */
+    bool likely = c->info && !c->provider->gateway;
+    if (c->print_mode || !c->interactive || !small ||
+        !config_bool(config, "toolSummary", !c->trusted, likely))
         return NULL;
     return small->id;
 }

@@ -2,8 +2,8 @@
 /*
  * One line over a finished batch of tool calls, for the person: what it came to. The provider's small model writes it beside the next
  * request (engine/side.h); it never waits for it, and one that is not there when the next answer is, is dropped. There is none
- * in print mode, for fewer than TOOLSUM_CALLS calls, with the setting "toolSummary": false, where the provider has no small model, or
- * where the session's own is not in the catalogue: such a server may well lack the small one. Engine thread.
+ * in print mode, for fewer than TOOLSUM_CALLS calls, with the setting "toolSummary": false, where the provider has no small model,
+ * and, unless the setting is true, behind a gateway or where the catalogue does not know the session's own. Engine thread.
  */
 #include <stdbool.h>
 

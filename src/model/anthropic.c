@@ -437,16 +437,19 @@ provider_free(void *self)
     free(p);
 }
 
+#define OWN_URL "https://api.anthropic.com"
+#define MESSAGES "/v1/messages"
+
 /* People paste it with a slash, and with the /v1 that other wires want. */
 static char *
 messages_url(const char *base_url)
 {
-    struct str base = str_trim(str_from(base_url ? base_url : "https://api.anthropic.com"));
+    struct str base = str_trim(str_from(base_url ? base_url : OWN_URL));
     while (str_ends(base, "/"))
         base.len--;
     if (str_ends(base, "/v1"))
         base.len -= 3;
-    return xasprintf("%.*s/v1/messages", (int)base.len, base.ptr);
+    return xasprintf("%.*s" MESSAGES, (int)base.len, base.ptr);
 }
 
 struct model_provider *
@@ -458,7 +461,8 @@ anthropic_provider_new(const struct anthropic_config *c)
                                      .self = p,
                                      .start = start,
                                      .free = provider_free,
-                                     .count = count_tokens};
+                                     .count = count_tokens,
+                                     .gateway = !str_is(str_from(p->url), OWN_URL MESSAGES)};
     pthread_mutex_init(&p->lock, NULL);
     headers_init(&p->headers, c);
     return &p->pub;

@@ -117,6 +117,8 @@ struct model_provider {
     /* Tokens of a request by the server's own count, waiting at most timeout_ms; false with err. NULL: it cannot say. */
     bool (*count)(void *self, const struct model_request *req, int timeout_ms, int64_t *ret_tokens,
                   struct err *err);
+    /* Not its maker's own server, but a gateway or something else at that address: which other models it has is not known. */
+    bool gateway;
     /* What its server says of itself (model/server.h), or NULL; model_provider_free frees it. */
     struct model_server *server;
 };

@@ -148,6 +148,29 @@ test_few_calls_a_setting_an_unknown_model_and_print_mode_have_none(void **state)
     expect_none(3, NULL, "scripted", true);
 }
 
+/* Where the small model may be missing the person can still want it. */
+static void
+test_a_setting_asks_an_unknown_server_too(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.model = "unheard-of";
+    r.cfg.cli_settings = "{\"toolSummary\":true}";
+    batch(&r, 3);
+    scripted_side_says(r.script, "Read three files");
+    scripted_reply(r.script);
+    scripted_gate(r.script, 1);
+    scripted_text(r.script, "done");
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "read them");
+    rig_kind(&r, EV_TOOL_SUMMARY);
+    scripted_open_gate(r.script, 1);
+    rig_result(&r);
+    rig_end(&r);
+}
+
 int
 main(void)
 {
@@ -156,6 +179,7 @@ main(void)
         cmocka_unit_test(test_the_line_is_there_again_when_resumed),
         cmocka_unit_test(test_a_late_line_is_dropped),
         cmocka_unit_test(test_few_calls_a_setting_an_unknown_model_and_print_mode_have_none),
+        cmocka_unit_test(test_a_setting_asks_an_unknown_server_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -583,10 +583,34 @@ a_conversation(void **state)
     wire_server_stop(&srv);
 }
 
+/* An address that is the maker's own, however it is written, is no gateway. */
+static void
+what_a_gateway_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url;
+        bool gateway;
+    } rows[] = {
+        {NULL, false},
+        {"https://api.anthropic.com", false},
+        {"https://api.anthropic.com/v1/", false},
+        {"http://127.0.0.1:8080", true},
+        {"https://api.anthropic.com.example", true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct anthropic_config c = {.base_url = rows[i].url, .api_key = "k"};
+        struct model_provider *p = anthropic_provider_new(&c);
+        assert_int_equal(p->gateway, rows[i].gateway);
+        model_provider_free(p);
+    }
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_answer),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_gateway_is),
+                                       cmocka_unit_test(a_whole_answer),
                                        cmocka_unit_test(failures),
                                        cmocka_unit_test(waking),
                                        cmocka_unit_test(nobody_listens),
