@@ -121,16 +121,16 @@ static const char *const runners[] = {
     "mix run",
 };
 
-/* What comes behind these is somebody's code, which is fetched and mostly run: a yes to one package is none to the next. */
+/* What comes behind these is somebody's code, which is fetched and mostly run: a yes to one package is none to the next. What installs
+ * only what the project's own files name (npm ci, bundle install) is not among them. */
 static const char *const installers[] = {
-    "npm install",      "npm i",        "npm add",       "npm ci",         "npm update",
-    "pnpm install",     "pnpm i",       "pnpm add",      "pnpm update",    "yarn install",
-    "yarn add",         "yarn upgrade", "bun install",   "bun add",        "pip install",
-    "pip3 install",     "uv add",       "uv pip",        "uv sync",        "poetry add",
-    "poetry install",   "cargo add",    "cargo install", "go get",         "go install",
-    "brew install",     "brew upgrade", "bundle add",    "bundle install", "composer require",
-    "composer install", "dotnet add",   "flutter pub",   "dart pub",       "cabal install",
-    "stack install",    "helm install",
+    "npm install",  "npm i",        "npm add",      "npm update",    "pnpm install",
+    "pnpm i",       "pnpm add",     "pnpm update",  "yarn add",      "yarn upgrade",
+    "bun install",  "bun add",      "pip install",  "pip3 install",  "uv add",
+    "uv pip",       "poetry add",   "cargo add",    "cargo install", "go get",
+    "go install",   "brew install", "brew upgrade", "bundle add",    "composer require",
+    "dotnet add",   "flutter pub",  "dart pub",     "cabal install", "stack install",
+    "helm install",
 };
 
 /* Of programs that are as good as a shell, what only tells of what is there, or writes what the words before name. */

@@ -43,10 +43,10 @@ static const struct day {
     {VARIANT, "timeout 60 cargo test", "timeout 120 cargo test foo"},
     {VARIANT, "time make test", "time make test V=1"},
     {VARIANT, "(cd web && npm run build)", "(cd web && npm run build -- --watch=false)"},
-    {VARIANT, "npm install --save-dev jest", "npm install lodash"},
-    {VARIANT, "pip install -r requirements.txt", "pip install requests"},
+    {EXACT, "npm install --save-dev jest", "npm install lodash"},
+    {EXACT, "pip install -r requirements.txt", "pip install requests"},
     {VARIANT, "yarn install && yarn build", "yarn install --frozen-lockfile && yarn build"},
-    {VARIANT, "pnpm install --filter web", "pnpm install"},
+    {EXACT, "pnpm install --filter web", "pnpm install"},
     /* git */
     {VARIANT, "git add -A && git commit -m \"fix: the parser\"",
      "git add -A && git commit -m \"feat: other words\""},
