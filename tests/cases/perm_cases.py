@@ -9,7 +9,7 @@ The files (perm_*.jsonl beside this one unless named) hold one case a line: the 
   world            {"files": [...], "links": {name: target}, "tracked": [...]}: what the case's project holds beside FILES,
                    and the names in git's index (without "tracked" there is no index yet)
 In all texts {P} is the project's folder and {H} the home folder; a path in `world` is in the project unless it begins
-with one of them.  Each case's world is made for real in a temporary folder, one `yare perm check` answers them all.
+with one of them.  Each world is made for real in a temporary folder, one `yare perm check` answers them all.
 
 Printed last: cases at which the program ended or hung, unsafe allows, other broken expectations, needless prompts,
 total.  Exit status 0 only where there are none but those that --known names, an id a line: what is known to be wrong
@@ -63,10 +63,13 @@ def put_index(path, names):
         f.write(body + hashlib.sha1(body).digest())
 
 
-def make_world(case, top):
-    """Makes the case's folders, files and links; returns the record for yare."""
-    project, home = os.path.join(top, "proj"), os.path.join(top, "home")
-    world = case.get("world") or {}
+def folders(top):
+    return os.path.join(top, "proj"), os.path.join(top, "home")
+
+
+def make_world(world, top):
+    """Makes its folders, files and links."""
+    project, home = folders(top)
     for name, text in GIT.items():
         put(os.path.join(project, ".git", name), text)
     for name in ("objects", "refs/heads"):
@@ -81,6 +84,11 @@ def make_world(case, top):
         path = os.path.join(project, filled(name, project, home))
         if not os.path.lexists(path):
             put(path)
+
+
+def record_of(case, top):
+    """The record for yare."""
+    project, home = folders(top)
     record = {k: v for k, v in case.items() if k not in ("group", "want", "why", "world")}
     record = dict({"root": "{P}", "cwd": "{P}", "home": "{H}"}, **record)
     return filled(record, project, home)
@@ -175,7 +183,13 @@ def main():
         sys.exit("no cases, or an id twice: %s" % ", ".join(twice))
     top = os.path.realpath(tempfile.mkdtemp(prefix="perm-cases-"))
     try:
-        records = [make_world(c, os.path.join(top, "w%d" % i)) for i, c in enumerate(cases)]
+        places = {}  # cases of the same world share it: a check changes nothing there
+        for c in cases:
+            world = json.dumps(c.get("world") or {}, sort_keys=True)
+            if world not in places:
+                places[world] = os.path.join(top, "w%d" % len(places))
+                make_world(c.get("world") or {}, places[world])
+        records = [record_of(c, places[json.dumps(c.get("world") or {}, sort_keys=True)]) for c in cases]
         os.makedirs(os.path.join(top, "home"))
         answers = answers_of(os.path.abspath(a.yare), records, os.path.join(top, "home"))
     finally:
