@@ -118,8 +118,9 @@ talk_start(void *self, const struct model_request *req, struct err *err)
              (struct delta){.kind = DELTA_INPUT_JSON, .text = STR("{\"what\":\"the next one\"}")});
     } else {
         step(s, (struct delta){.kind = DELTA_BLOCK_START, .block = BLOCK_TEXT});
-        step(s, (struct delta){.kind = DELTA_TEXT,
-                               .text = STR("The task goes on as it was; all is well so far.")});
+        step(s,
+             (struct delta){.kind = DELTA_TEXT,
+                            .text = STR("## Task\nIt goes on as it was.\n## State\nAll is well.")});
     }
     step(s, (struct delta){.kind = DELTA_BLOCK_STOP});
     step(s, (struct delta){.kind = DELTA_USAGE,

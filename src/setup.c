@@ -237,17 +237,6 @@ fill_config(struct setup *s, struct engine_config *cfg)
     cfg->context_window = config_int(s->config, "contextWindow", !s->trusted, 0);
 }
 
-/* In print mode nobody could answer for what a broken file denies. */
-static bool
-rules_are_known(const struct setup *s, struct err *err)
-{
-    const struct config_problem *p = config_broken(s->config);
-    return !p || !s->options->print ||
-           err_set(err, ERR_INVALID,
-                   "settings: %s:%d %s; print mode has nobody to ask, so nothing was sent", p->file,
-                   p->line, p->text);
-}
-
 /* What was named on the command line has to be there: a typing error must not run without its rules. A file that is only empty is
  * fine. */
 static bool
@@ -260,12 +249,12 @@ settings_hold(const struct setup *s, struct err *err)
     size_t n_from = config_sources(s->config, &from);
     for (size_t i = 0; i < n_from; i++)
         if (from[i].scope == SCOPE_CLI)
-            return rules_are_known(s, err);
+            return true;
     for (size_t i = 0; given && i < n; i++)
         if (!p[i].file[0] || strcmp(p[i].file, given) == 0)
             return err_set(err, ERR_INVALID, "--settings %s: %s", p[i].file[0] ? given : "'{...}'",
                            p[i].text);
-    return rules_are_known(s, err);
+    return true;
 }
 
 /* Relative ones count from where yare was started, as in any other command. */
