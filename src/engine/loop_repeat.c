@@ -28,6 +28,18 @@ is_second(const struct message *answer, size_t at)
     return false;
 }
 
+/* A command that begins by waiting looks again at what may have changed meanwhile. */
+static bool
+waits(const struct tool *t, const struct block *use)
+{
+    if (!(t->flags & TOOL_SHELL))
+        return false;
+    struct cJSON *input = json_parse(use->input, NULL);
+    bool yes = input && str_starts(str_trim(json_str(input, "command")), "sleep ");
+    json_free(input);
+    return yes;
+}
+
 void
 loop_note_calls(struct loop *l, const struct message *results)
 {
@@ -44,7 +56,7 @@ loop_note_calls(struct loop *l, const struct message *results)
             .answer = str_hash(res->text),
             .failed = res->is_error,
             .read_only = t && (t->flags & TOOL_READ_ONLY),
-            .polls = t && strcmp(t->name, "TaskOutput") == 0,
+            .polls = t && (strcmp(t->name, "TaskOutput") == 0 || waits(t, use)),
         };
         repeat_note(&c->repeat, &call);
     }
