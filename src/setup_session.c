@@ -155,7 +155,6 @@ is_unused_model(struct setup *s)
            strcmp(setup_provider(s, &why), "offline") == 0;
 }
 
-/* A deny rule that is not read must not be missed in silence. NULL when all is well; yours. */
 /* Nothing is sent that was not written down first, so it is said before somebody has typed for nothing. */
 static void
 add_unwritable(struct buf *out, const char *data_dir)
@@ -174,6 +173,7 @@ add_unwritable(struct buf *out, const char *data_dir)
     free(at);
 }
 
+/* A deny rule that is not read must not be missed in silence. NULL when all is well; yours. */
 char *
 setup_problems(struct setup *s)
 {
