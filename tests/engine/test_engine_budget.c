@@ -263,6 +263,36 @@ test_failing_by_turns_ends_within_six_calls(void **state)
     rig_end(&r);
 }
 
+/* How many of twelve such calls are made before the turn pauses; 0: it does not. */
+static size_t
+calls_before_the_pause(const char *tool, const char *input)
+{
+    struct rig r;
+    rig_init(&r);
+    for (int i = 0; i < 12; i++)
+        call(&r, i, tool, input);
+    rig_says(&r, "done");
+    rig_start(&r);
+    const struct event *e = rig_submit(&r, "go");
+    size_t n = strcmp(e->u.result.exit, "repeating") == 0 ? scripted_requests(r.script) : 0;
+    assert_true(n || strcmp(e->u.result.exit, "completed") == 0);
+    rig_end(&r);
+    return n;
+}
+
+/* A command that waits before it looks has ten tries, for what it looks at may change meanwhile; the same without the wait has three. */
+static void
+test_a_command_that_waits_first_has_ten(void **state)
+{
+    (void)state;
+    assert_int_equal(calls_before_the_pause("Bash", "{\"command\":\"make status\"}"), 3);
+    assert_int_equal(calls_before_the_pause("Bash", "{\"command\":\"sleep 5; make status\"}"), 11);
+    assert_int_equal(calls_before_the_pause("Bash", "{\"command\":\"  sleep 5 && ls\"}"), 11);
+    assert_int_equal(calls_before_the_pause("Bash", "{\"command\":\"sleepy --status\"}"), 3);
+    assert_int_equal(calls_before_the_pause("Bash", "{\"command\":\"make status; sleep 5\"}"), 3);
+    assert_int_equal(calls_before_the_pause("Read", "{\"command\":\"sleep 5\"}"), 3); /* no shell */
+}
+
 static void
 test_the_setting_switches_it_off(void **state)
 {
@@ -294,6 +324,7 @@ main(void)
         cmocka_unit_test(test_an_unknown_price_is_told_once_and_passes),
         cmocka_unit_test(test_the_same_call_three_times_pauses_and_the_model_is_told),
         cmocka_unit_test(test_failing_by_turns_ends_within_six_calls),
+        cmocka_unit_test(test_a_command_that_waits_first_has_ten),
         cmocka_unit_test(test_the_setting_switches_it_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
