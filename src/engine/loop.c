@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "engine/fallback.h"
 #include "engine/loop_private.h"
 #include "engine/spend.h"
@@ -210,20 +211,29 @@ loop_append_stub(struct loop *l, const char *text)
 
 /* ---- decide ---- */
 
+static bool
+is_at_cap(struct loop *l)
+{
+    const struct core *c = l->core;
+    if (c->given.max_turns <= 0 || c->state.turn < c->given.max_turns)
+        return false;
+    err_set(&l->result->err, ERR_LIMIT, "stopped after %lld turns, the cap that was set",
+            (long long)c->state.turn);
+    return true;
+}
+
 static enum flow
 after_tools(struct loop *l)
 {
     struct core *c = l->core;
     if (cancel_fired(l->turn) != CANCEL_NONE)
         return LOOP_END(l, EXIT_ABORTED_TOOLS);
-    if (c->given.max_turns > 0 && c->state.turn >= c->given.max_turns) {
-        err_set(&l->result->err, ERR_LIMIT, "stopped after %lld turns, the cap that was set",
-                (long long)c->state.turn);
+    if (is_at_cap(l))
         return LOOP_END(l, EXIT_MAX_TURNS);
-    }
     if (loop_goes_round(l))
         return LOOP_END(l, EXIT_REPEATING);
     c->state.reactive_compact_attempted = false; /* it went on: a later refusal is another one */
+    c->state.stop_hook.row = 0;
     return LOOP_GO(l, TR_NEXT_TURN);
 }
 
@@ -253,6 +263,35 @@ after_cut(struct loop *l, struct round *r)
     return LOOP_END(l, EXIT_COMPLETED);
 }
 
+/* A hook that is never content must not hold a turn for ever: so often while no tool is called in between, and so often at all. */
+#define STOP_HOOK_ROW 8
+#define STOP_HOOK_MAX 50
+#define STOP_HOOK_REASON ((size_t)16 << 10)
+
+/* Its reason becomes a hidden prompt, unless it had its say often enough. */
+static enum flow
+go_on_for_hook(struct loop *l, struct str reason)
+{
+    struct core *c = l->core;
+    struct state *st = &c->state;
+    if (st->stop_hook.row >= STOP_HOOK_ROW || st->stop_hook.all >= STOP_HOOK_MAX) {
+        struct str said = text_start(reason, 200);
+        core_notice(c,
+                    "a Stop hook made this turn go on %d times and still is not content; it ends "
+                    "here. The hook said last: %.*s. Say 'go on' for more, or mend the hook",
+                    st->stop_hook.all, (int)said.len, said.ptr);
+        return LOOP_END(l, EXIT_COMPLETED);
+    }
+    if (is_at_cap(l))
+        return LOOP_END(l, EXIT_MAX_TURNS);
+    st->stop_hook.row++;
+    st->stop_hook.all++;
+    char *text = str_dup(text_start(reason, STOP_HOOK_REASON));
+    bool ok = loop_append_hidden(l, text);
+    free(text);
+    return ok ? LOOP_GO(l, TR_STOP_HOOK_BLOCKING) : loop_fail(l, &l->result->err);
+}
+
 static enum flow
 ask_stop_hook(struct loop *l)
 {
@@ -262,21 +301,15 @@ ask_stop_hook(struct loop *l)
     const struct message *last = state_last(&c->state);
     char *text = message_text(last && last->role == ROLE_ASSISTANT ? last : NULL), *reason = NULL;
     enum stop_hook_answer a =
-        c->seams.stop_hook(c->seams.user, text, c->state.stop_hook_active, &reason);
+        c->seams.stop_hook(c->seams.user, text, c->state.stop_hook.all > 0, &reason);
+    struct str why = str_trim(str_from(reason ? reason : ""));
+    enum flow f = a == STOP_HOOK_PREVENT ? LOOP_END(l, EXIT_HOOK_STOPPED)
+                  : a == STOP_HOOK_PASS
+                      ? LOOP_END(l, EXIT_COMPLETED)
+                      : go_on_for_hook(l, why.len ? why : STR("A Stop hook asks you to go on."));
     free(text);
-    bool appended = true;
-    if (a == STOP_HOOK_GO_ON) {
-        c->state.stop_hook_active = true;
-        appended = loop_append_hidden(l, reason && str_trim(str_from(reason)).len
-                                             ? reason
-                                             : "A Stop hook asks you to go on.");
-    }
     free(reason);
-    if (!appended)
-        return loop_fail(l, &l->result->err);
-    if (a == STOP_HOOK_GO_ON)
-        return LOOP_GO(l, TR_STOP_HOOK_BLOCKING);
-    return a == STOP_HOOK_PREVENT ? LOOP_END(l, EXIT_HOOK_STOPPED) : LOOP_END(l, EXIT_COMPLETED);
+    return f;
 }
 
 enum flow

@@ -46,7 +46,7 @@ state_begin_submit(struct state *st)
     st->max_output_override = 0;
     st->reactive_compact_attempted = false;
     st->compact.last_compact_turn = 0;
-    st->stop_hook_active = false;
+    st->stop_hook.row = st->stop_hook.all = 0;
     st->nudged = false;
 }
 
@@ -345,7 +345,7 @@ state_write(const struct state *st, struct buf *out)
     jw_kint(&w, "max_output_recoveries", st->max_output_recoveries);
     jw_kint(&w, "max_output_override", st->max_output_override);
     jw_kbool(&w, "reactive_compact_attempted", st->reactive_compact_attempted);
-    jw_kbool(&w, "stop_hook_active", st->stop_hook_active);
+    jw_kbool(&w, "stop_hook_active", st->stop_hook.all > 0);
     jw_kint(&w, "last_compact_turn", st->compact.last_compact_turn);
     jw_kint(&w, "compact_failures", st->compact.failures);
     jw_kcstr(&w, "pending_tool_summary", st->pending_tool_summary);

@@ -60,7 +60,10 @@ struct state {
     int max_output_recoveries;
     int max_output_override; /* 0: none */
     bool reactive_compact_attempted;
-    bool stop_hook_active;
+    struct {     /* times that a Stop hook made this submit go on */
+        int row; /* since a tool was called */
+        int all;
+    } stop_hook;
     bool nudged; /* an empty answer was already nudged in this submit */
     struct {
         int64_t last_compact_turn; /* of this submit; 0: none */
