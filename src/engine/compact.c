@@ -55,9 +55,11 @@ compact_breaker_open(const struct engine *e, const char **ret_why)
 {
     const struct state *st = &e->core.state;
     const char *why =
-        st->compact.failures >= COMPACT_FAILURES_MAX ? "it failed three times in a row"
-        : st->compact.poor >= COMPACT_POOR_MAX       ? "the last two freed less than a fifth"
-                                                     : NULL;
+        st->compact.poor >= COMPACT_POOR_MAX ? "the last two freed less than a fifth"
+        : st->compact.failures >= COMPACT_FAILURES_MAX
+            ? "it failed three times in a row (when it is full, extracts stand in for "
+              "the model's summary)"
+            : NULL;
     if (ret_why)
         *ret_why = why;
     return why != NULL;
@@ -68,10 +70,11 @@ compact_is_due(const struct engine *e)
 {
     const struct core *c = &e->core;
     int64_t limit = compact_limit(c), used = context_used(c);
-    if (limit <= 0 || compact_breaker_open(e, NULL) ||
+    bool full = context_is_blocking(used, context_window(c));
+    if (limit <= 0 || c->state.compact.poor >= COMPACT_POOR_MAX ||
         (c->state.compact.last_compact_turn && c->state.compact.last_compact_turn == c->state.turn))
         return false;
-    return used >= limit || context_is_blocking(used, context_window(c));
+    return full || (used >= limit && !compact_breaker_open(e, NULL));
 }
 
 /* ---- what is said of it ---- */
@@ -108,7 +111,7 @@ line_of(const struct compact_report *r, enum compact_why why)
     compact_count(&b, r->after);
     buf_adds(&b, " tokens");
     if (r->local)
-        buf_addf(&b, ", by extracts: %s",
+        buf_addf(&b, ", by extracts of what was said, without the model: %s",
                  r->err.text[0] ? r->err.text : "this provider is no language model");
     if (why == COMPACT_REACTIVE)
         buf_adds(&b, "; the server found the conversation too long");
@@ -169,14 +172,24 @@ compact_say_sizes(const struct core *c, struct buf *out)
 
 /* ---- the run ---- */
 
-/* A summary by the model; where that is not to be had and the conversation cannot stay, extracts. */
+/* A summary by the model, unless it has failed often enough. */
+static bool
+ask(struct engine *e, enum compact_why why, const char *keep, struct cancel *turn,
+    struct summary *s, struct err *err)
+{
+    if (why != COMPACT_PERSON && e->core.state.compact.failures >= COMPACT_FAILURES_MAX)
+        return err_set(err, ERR_LIMIT, "its summaries failed three times in a row");
+    return compact_ask(e, keep, turn, s, err);
+}
+
+/* Where no summary is to be had and the conversation cannot stay, extracts. */
 static bool
 summarise(struct engine *e, enum compact_why why, const char *keep, struct cancel *turn,
           struct summary *s, struct compact_report *ret)
 {
     struct core *c = &e->core;
     bool model = strcmp(c->provider->name, "offline") != 0;
-    if (model && compact_ask(e, keep, turn, s, &ret->err))
+    if (model && ask(e, why, keep, turn, s, &ret->err))
         return true;
     bool stuck = why == COMPACT_REACTIVE || retry_is_too_long(&ret->err) ||
                  context_is_blocking(ret->before, context_window(c));
@@ -202,7 +215,9 @@ replace(struct engine *e, enum compact_why why, const struct summary *s, struct 
     goal = (goal > 0 ? goal : window) / 2;
     if (goal <= 0 || (why == COMPACT_REACTIVE && ret->before / 2 < goal))
         goal = ret->before / 2;
-    struct message *m = compact_build(c, &fresh, s, ret->before, goal, why != COMPACT_PERSON);
+    const struct compact_want want = {
+        .before = ret->before, .goal = goal, .going = why != COMPACT_PERSON, .local = ret->local};
+    struct message *m = compact_build(c, &fresh, s, &want);
     if (!m) {
         prompt_release(&fresh);
         return err_set(&ret->err, ERR_LIMIT, "what must stay is larger than a message may be");
@@ -249,6 +264,18 @@ settle(struct core *c, enum compact_why why, struct err *err)
     return core_append(c, m, err) && core_sync(c, err);
 }
 
+/* Extracts that stood in for a model's summary are no success of the model's. Once the breaker is open, the next full context asks it
+ * once more before it gets extracts. */
+static void
+note_failures(struct state *st, const struct compact_report *r)
+{
+    bool asked = st->compact.failures < COMPACT_FAILURES_MAX;
+    if (!r->local || r->err.code == ERR_NONE)
+        st->compact.failures = 0;
+    else
+        st->compact.failures = asked ? st->compact.failures + 1 : COMPACT_FAILURES_MAX - 1;
+}
+
 static void
 note_run(struct core *c, enum compact_why why, const struct compact_report *r)
 {
@@ -263,7 +290,7 @@ note_run(struct core *c, enum compact_why why, const struct compact_report *r)
         st->compact.failures += r->err.code != ERR_CANCELLED;
         return;
     }
-    st->compact.failures = 0;
+    note_failures(st, r);
     bool poor = r->after > r->before / 100 * (100 - POOR_PERCENT);
     st->compact.poor = poor ? st->compact.poor + 1 : 0;
 }

@@ -43,14 +43,15 @@ struct compact_report {
 void compact_run(struct engine *e, enum compact_why why, const char *keep, struct cancel *turn,
                  struct compact_report *ret);
 
-/* Automatic compaction is due before the next request: over the limit that settings or the model give, the breaker closed, not yet
- * done in this turn. */
+/* Automatic compaction is due before the next request: over the limit that settings or the model give and the breaker closed, or the
+ * context is full and the last runs freed enough; not yet done in this turn. */
 bool compact_is_due(const struct engine *e);
 
 /* Tokens from which it is due: autoCompactWindow (tokens) or compact.at (percent, 50..95, default 85) of the true window, never
  * below; 0: never (switched off by autoCompactEnabled, or the window is unknown). */
 int64_t compact_limit(const struct core *c);
-/* After so many failures in a row, or two runs in a row that freed less than a fifth, no automatic one until /compact or /clear. */
+/* After so many failures in a row the model is asked for no summary until /compact or /clear: when the context is full extracts take
+ * its place, and the next time it is asked once more. After two runs in a row that freed less than a fifth there is no automatic one. */
 #define COMPACT_FAILURES_MAX 3
 #define COMPACT_POOR_MAX 2
 bool compact_breaker_open(const struct engine *e, const char **ret_why);

@@ -11,6 +11,8 @@
 #define TODO "<system-reminder>\nThe todo list, as it stands: "
 #define PERSON_PERCENT 5
 #define PERSON_TOKENS 10000
+#define LOCAL_PERCENT 20 /* extracts miss more than a model does */
+#define LOCAL_TOKENS 40000
 #define FILES_PERCENT 10
 #define FILES_TOKENS 25000
 #define IMAGES_MAX 4
@@ -184,10 +186,17 @@ add_head(const struct core *c, struct message_builder *b, const struct summary *
     buf_release(&text);
 }
 
+static size_t
+room_for_said(const struct core *c, bool local)
+{
+    return local ? compact_room(c, LOCAL_PERCENT, LOCAL_TOKENS)
+                 : compact_room(c, PERSON_PERCENT, PERSON_TOKENS);
+}
+
 /* scale: of the room for files and older messages, in percent. */
 static struct message *
 build(struct core *c, const struct prompt *prompt, const struct summary *s, const char *numbers,
-      size_t scale, bool going)
+      size_t scale, const struct compact_want *want)
 {
     struct message_builder *b = message_builder_new(ROLE_USER);
     message_add_text(b, buf_str(&prompt->memory));
@@ -198,8 +207,8 @@ build(struct core *c, const struct prompt *prompt, const struct summary *s, cons
     compact_add_files(c, b, compact_room(c, FILES_PERCENT, FILES_TOKENS) * scale / 100);
     add_todos(c, b);
     add_tasks(c, b);
-    add_said(c, b, compact_room(c, PERSON_PERCENT, PERSON_TOKENS) * scale / 100);
-    if (going)
+    add_said(c, b, room_for_said(c, want->local) * scale / 100);
+    if (want->going)
         message_add_text(
             b, STR("<system-reminder>\nYou are in the middle of this work. Go on with the next "
                    "step that the summary names.\n</system-reminder>"));
@@ -213,21 +222,22 @@ tokens_with(const struct core *c, const struct prompt *prompt, const struct mess
 }
 
 struct message *
-compact_build(struct core *c, const struct prompt *prompt, const struct summary *s, int64_t before,
-              int64_t goal, bool going)
+compact_build(struct core *c, const struct prompt *prompt, const struct summary *s,
+              const struct compact_want *want)
 {
     static const size_t scales[] = {100, 40, 10, 0};
     struct message *m = NULL;
     for (size_t i = 0; i < ARRAY_LEN(scales); i++) {
-        m = build(c, prompt, s, "-", scales[i], going);
-        if (!m || goal <= 0 || tokens_with(c, prompt, m) <= goal || i + 1 == ARRAY_LEN(scales)) {
+        m = build(c, prompt, s, "-", scales[i], want);
+        if (!m || want->goal <= 0 || tokens_with(c, prompt, m) <= want->goal ||
+            i + 1 == ARRAY_LEN(scales)) {
             struct buf numbers;
             buf_init(&numbers, 64);
-            compact_count(&numbers, before);
+            compact_count(&numbers, want->before);
             buf_adds(&numbers, " to ");
             compact_count(&numbers, m ? tokens_with(c, prompt, m) : 0);
             message_free(m);
-            m = build(c, prompt, s, buf_cstr(&numbers), scales[i], going);
+            m = build(c, prompt, s, buf_cstr(&numbers), scales[i], want);
             buf_release(&numbers);
             break;
         }

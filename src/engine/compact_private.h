@@ -55,8 +55,14 @@ void compact_add_pinned_file(struct core *c, struct message_builder *b, const ch
 
 /* ---- compact_build.c ---- */
 
-/* The new message; goal: tokens that it should keep within with the prompt, files and older messages give way. prompt: the one
- * that will be in force. going: the turn goes on with it. NULL: larger than any message may be. */
+/* The new message. prompt: the one that will be in force. NULL: larger than any message may be. */
 struct prompt;
+struct compact_want {
+    int64_t before; /* tokens until now */
+    int64_t
+        goal; /* tokens that it should keep within with the prompt; files and older messages give way */
+    bool going; /* the turn goes on with it */
+    bool local; /* no model wrote the summary: more of the person's messages stand beside it */
+};
 struct message *compact_build(struct core *c, const struct prompt *prompt, const struct summary *s,
-                              int64_t before, int64_t goal, bool going);
+                              const struct compact_want *want);

@@ -63,7 +63,7 @@ compact_if_due(struct loop *l)
     compact_run(l->e, COMPACT_AUTO, NULL, l->turn, &r);
     if (cancel_fired(l->turn) != CANCEL_NONE)
         return LOOP_END(l, EXIT_ABORTED_STREAMING);
-    if (!r.done && compact_breaker_open(l->e, &why))
+    if (compact_breaker_open(l->e, &why))
         core_notice(
             c, "the conversation is not compacted by itself any more: %s; /compact tries again",
             why);

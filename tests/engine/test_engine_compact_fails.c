@@ -52,6 +52,110 @@ test_the_turn_goes_on_when_the_summary_fails(void **state)
     rig_end(&r);
 }
 
+/* One turn that fills the window again and again while the server answers but never writes a summary: extracts keep it going. */
+static void
+test_a_long_turn_goes_on_without_a_summary(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 20000);
+    r.rewrites = true;
+    struct err down = http(401, "authentication_error", "the key is not valid");
+    static const int fill[] = {17500, 18000, 18500, 19900, 5000, 17500, 19900, 5000};
+    char id[8], input[200];
+    for (size_t i = 0; i < ARRAY_LEN(fill); i++) {
+        snprintf(id, sizeof id, "t%zu", i);
+        snprintf(input, sizeof input,
+                 "{\"name\":\"part %zu\",\"file_path\":\"/x/part_%zu.c\",\"size\":4000}", i, i);
+        calls(&r, id, input, fill[i]);
+    }
+    says(&r, "all parts were read", 6000);
+    for (int i = 0; i < 12; i++)
+        scripted_side_fail(r.script, &down);
+    rig_put(&r, "CLAUDE.md", "Always count from one.\n");
+    rig_start(&r);
+    rig_post(&r, OP_COMMAND, "/pin the release is on Friday");
+    const struct event *e = rig_submit(&r, "read every part, and name the heron");
+    assert_string_equal(e->u.result.exit, "completed");
+    /* three failures, then nobody is asked until the window was made room in; then once */
+    assert_int_equal(scripted_side_requests(r.script), 4);
+    size_t local = 0;
+    for (size_t i = 0; i < r.n; i++)
+        local += is_end(r.ev[i], NULL) && !r.ev[i]->u.compact.failed &&
+                 strstr(r.ev[i]->u.compact.text, "without the model: its summaries failed");
+    assert_int_equal(local, 2);
+    assert_true(rig_told(&r, "extracts stand in for the model's summary") > 0);
+    const char *m = rig_last_request(&r)->messages[0];
+    assert_has(m, "No model wrote this summary");
+    assert_has(m, "Always count from one.");
+    assert_has(m, "the release is on Friday");
+    assert_has(m, "<person-message>\\nread every part, and name the heron\\n</person-message>");
+    assert_has(m, "Read /x/part_1.c"); /* of the first compaction, in the second */
+    rig_end(&r);
+}
+
+/* Extracts miss more than a model does: far more of what the person wrote stands beside them, word for word. */
+static void
+test_extracts_keep_more_of_what_the_person_wrote(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 40000);
+    r.rewrites = true;
+    struct err long_one = http(400, "prompt_too_long", "prompt is too long: 30000 > 20000");
+    char *words = xmalloc(1501);
+    for (int i = 0; i < 13; i++)
+        says(&r, "yes", 2000 + i * 2000);
+    for (int i = 0; i < 4; i++)
+        scripted_side_fail(r.script, &long_one);
+    rig_start(&r);
+    for (int i = 0; i < 12; i++) {
+        for (size_t k = 0; k < 1500; k++)
+            words[k] = k % 9 == 8 ? ' ' : (char)('a' + i);
+        words[1500] = '\0';
+        rig_submit(&r, words);
+    }
+    free(words);
+    assert_has(compact(&r, NULL)->u.compact.text, "without the model");
+    assert_string_equal(rig_submit(&r, "and now?")->u.result.exit, "completed");
+    const char *m = rig_last_request(&r)->messages[0];
+    assert_has(m, "No model wrote this summary");
+    size_t n = 0;
+    for (const char *at = m; (at = strstr(at, "<person-message>\\n")) != NULL; at++)
+        n++;
+    assert_true(n >= 10);
+    rig_end(&r);
+}
+
+/* The person asks for one, and the server writes it: all is as it was. */
+static void
+test_a_summary_after_all_closes_the_breaker(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    r.rewrites = true;
+    struct err down = http(401, "authentication_error", "the key is not valid");
+    for (int i = 0; i < 5; i++)
+        says(&r, "one", 90000);
+    says(&r, "two", 90000);
+    says(&r, "three", 5000);
+    for (int i = 0; i < 3; i++)
+        scripted_side_fail(r.script, &down);
+    scripted_side_says(r.script, SUMMARY);
+    scripted_side_says(r.script, SUMMARY);
+    rig_start(&r);
+    for (int i = 0; i < 5; i++)
+        rig_submit(&r, "a");
+    assert_int_equal(scripted_side_requests(r.script), 3);
+    assert_false(compact(&r, NULL)->u.compact.failed);
+    rig_submit(&r, "b");
+    rig_submit(&r, "c"); /* it comes by itself again */
+    assert_int_equal(scripted_side_requests(r.script), 5);
+    assert_has(rig_last_request(&r)->messages[0], "Run the linter.");
+    rig_end(&r);
+}
+
 static void
 test_a_curable_failure_is_tried_again(void **state)
 {
@@ -302,6 +406,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_failed_summary_leaves_the_history_unchanged),
         cmocka_unit_test(test_the_turn_goes_on_when_the_summary_fails),
+        cmocka_unit_test(test_a_long_turn_goes_on_without_a_summary),
+        cmocka_unit_test(test_extracts_keep_more_of_what_the_person_wrote),
+        cmocka_unit_test(test_a_summary_after_all_closes_the_breaker),
         cmocka_unit_test(test_a_curable_failure_is_tried_again),
         cmocka_unit_test(test_the_breaker_opens_when_little_is_freed),
         cmocka_unit_test(test_a_full_conversation_compacts_without_a_model),
