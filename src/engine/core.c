@@ -171,7 +171,6 @@ core_release(struct core *c)
     permit_sandbox_free(c->sandbox);
     if (!all_back) {
         /* A worker is still out there with what its job borrowed; the program is about to end, so that stays. */
-        c->files = NULL;
         c->child_env = NULL;
     } else {
         task_table_free(c->tasks);

@@ -89,7 +89,7 @@ call_make_job(struct executor *x, struct call *c)
         .home = own(j, 4, core->home),
         .spill_dir = own(j, 5, core->paths.spill),
         .child_env = (const char *const *)core->child_env,
-        .files = core->files,
+        .files = file_state_ref(core->files),
         .confinement = confinement_ref(c->confinement),
         .cancel = cancel_ref(c->cancel),
         .background = cancel_ref(c->background),

@@ -12,6 +12,7 @@
 #include "engine/judged.h"
 #include "perm/confinement.h"
 #include "perm/read_filter.h"
+#include "tools/filestate.h"
 
 struct pool {
     pthread_mutex_t lock; /* guards all below */
@@ -45,6 +46,7 @@ job_free(struct job *j)
     confinement_unref(j->ctx.confinement);
     cancel_free(j->ctx.cancel);
     cancel_free(j->ctx.background);
+    file_state_unref(j->ctx.files);
     free(j->input);
     free(j);
 }

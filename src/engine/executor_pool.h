@@ -19,7 +19,7 @@ struct store;
 struct job {
     const struct tool *tool;
     char *input;         /* raw JSON; parsed on the worker */
-    struct tool_ctx ctx; /* its strings, tokens and confinement are owned by the job */
+    struct tool_ctx ctx; /* its strings, tokens, confinement and file table are owned by the job */
     char *strings[6];
     char **judged;              /* ctx.judged */
     struct read_filter *filter; /* ctx.may_read; NULL: no rule */
@@ -38,5 +38,5 @@ struct pool *pool_new(struct waker *wake);
 void pool_submit(struct pool *p, struct job *take_j);
 struct job *pool_take_done(struct pool *p); /* yours; NULL: none */
 /* Waits at most wait_ms for workers to come back. False: some did not and are left behind; then what their jobs borrow
- * (environment, file table, event queue, store) must stay. NULL is fine. */
+ * (environment, event queue, store) must stay. NULL is fine. */
 bool pool_free(struct pool *p, int wait_ms);

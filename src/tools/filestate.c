@@ -1,6 +1,7 @@
 #include "tools/filestate.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct seen_file {
 };
 
 struct file_state {
+    atomic_int refs;
     pthread_mutex_t lock; /* guards everything below */
     struct seen_file *files;
     size_t n, cap, kept;
@@ -28,7 +30,16 @@ file_state_new(void)
 {
     struct file_state *fs = xcalloc(1, sizeof *fs);
 
+    atomic_init(&fs->refs, 1);
     pthread_mutex_init(&fs->lock, NULL);
+    return fs;
+}
+
+struct file_state *
+file_state_ref(struct file_state *fs)
+{
+    if (fs)
+        atomic_fetch_add(&fs->refs, 1);
     return fs;
 }
 
@@ -50,9 +61,9 @@ drop(struct file_state *fs, size_t i)
 }
 
 void
-file_state_free(struct file_state *fs)
+file_state_unref(struct file_state *fs)
 {
-    if (!fs)
+    if (!fs || atomic_fetch_sub(&fs->refs, 1) > 1)
         return;
     while (fs->n)
         drop(fs, fs->n - 1);

@@ -225,6 +225,29 @@ test_a_deaf_tool_is_left_behind_and_its_late_result_refused(void **state)
     rig_end(&r);
 }
 
+/* The session that it ran in is gone when it comes back: what it works with must not be. */
+static void
+test_a_deaf_tool_may_outlive_its_session(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.seams.kill_wait_ms = 100;
+    scripted_reply(r.script);
+    scripted_tool(r.script, "t1", "Read",
+                  "{\"name\":\"a\",\"gate\":1,\"deaf\":true,\"notes\":true}");
+    finish_script(&r);
+    rig_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
+    engine_cancel(r.e, CANCEL_USER);
+    rig_result(&r);
+    rig_post(&r, OP_COMMAND, "/clear");
+    while (!rig_kind(&r, EV_SESSION)->u.session.cleared)
+        ;
+    toys_open(1);
+    toys_wait_until_idle();
+    rig_end(&r);
+}
+
 static void
 test_one_call_can_be_stopped(void **state)
 {
@@ -294,6 +317,7 @@ main(void)
         cmocka_unit_test(test_the_folder_of_a_shell_is_kept),
         cmocka_unit_test(test_a_repeated_id_gets_the_stored_result),
         cmocka_unit_test(test_a_deaf_tool_is_left_behind_and_its_late_result_refused),
+        cmocka_unit_test(test_a_deaf_tool_may_outlive_its_session),
         cmocka_unit_test(test_one_call_can_be_stopped),
         cmocka_unit_test(test_long_results_are_capped_with_the_rest_on_disk),
         cmocka_unit_test(test_many_at_once),

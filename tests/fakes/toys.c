@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "perm/chain.h"
+#include "tools/filestate.h"
 #include "tools/tool.h"
 
 #define GATES 32
@@ -73,10 +74,9 @@ run_any(struct tool_ctx *ctx, const struct cJSON *input, struct tool_result *ret
     atomic_fetch_add(&runs, 1);
     atomic_fetch_add(&inside, 1);
     ctx->progress(ctx->user, STR("working"), 7);
-    bool passed = pass_gate(ctx, input);
-    atomic_fetch_sub(&inside, 1);
-    if (!passed) {
+    if (!pass_gate(ctx, input)) {
         tool_result_fail(ret, "partial output");
+        atomic_fetch_sub(&inside, 1);
         return;
     }
     int64_t size = json_int(input, "size", 0);
@@ -85,6 +85,9 @@ run_any(struct tool_ctx *ctx, const struct cJSON *input, struct tool_result *ret
     if (!size)
         buf_addf(&ret->text, "done %s in %s", json_cstr(input, "name", "?"), ctx->cwd);
     buf_addf(&ret->data, "{\"name\":\"%s\"}", json_cstr(input, "name", "?"));
+    if (json_bool(input, "notes", false))
+        file_state_note(ctx->files, "/toy", 1, STR("seen"));
+    atomic_fetch_sub(&inside, 1);
 }
 
 /* "fail": an error; "nothing": a benign one; "cd PATH": changes the folder. */
@@ -130,7 +133,8 @@ precheck(const struct tool_ctx *ctx, const struct cJSON *input, struct buf *ret_
     "\"string\"},"                                                                                 \
     "\"gate\":{\"type\":\"integer\"},\"deaf\":{\"type\":\"boolean\"},\"size\":{\"type\":"          \
     "\"integer\"},"                                                                                \
-    "\"perm\":{\"type\":\"string\"},\"file_path\":{\"type\":\"string\"}},"                         \
+    "\"notes\":{\"type\":\"boolean\"},\"perm\":{\"type\":\"string\"},\"file_path\":{\"type\":"     \
+    "\"string\"}},"                                                                                \
     "\"additionalProperties\":false}"
 
 static const struct tool toys[] = {

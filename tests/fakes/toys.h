@@ -1,7 +1,8 @@
 #pragma once
 /*
  * Tools and permissions of the engine's tests. Read overlaps, Edit runs alone, Bash is a shell; each may wait at a gate
- * ("gate": 0 to 31 in its input) until a test opens it or its token fires. Permissions follow the input: "perm": "ask" or
+ * ("gate": 0 to 31 in its input) until a test opens it or its token fires ("deaf": it does not hear that); "notes" says a file was
+ * seen. Permissions follow the input: "perm": "ask" or
  * "deny", else allow; rules of the rule set hold above that by tool name alone.
  */
 #include "engine/engine.h"

@@ -52,7 +52,7 @@ bench_release(struct bench *b)
 
     test_run(argv);
     tool_result_release(&b->r);
-    file_state_free(b->ctx.files);
+    file_state_unref(b->ctx.files);
     cancel_free(b->ctx.cancel);
     free(b->root);
     free(b->spill);
