@@ -204,7 +204,7 @@ spend_ask(struct core *c, double projected, const struct err *why)
     struct decision d;
     plan_raise(c, projected);
     c->spend.open = true;
-    c->spend.stopped = false;
+    c->spend.stopped = c->spend.raised = false;
     c->spend.asks++;
     decision_init(&d);
     d.verdict = VERDICT_ASK;
@@ -214,8 +214,9 @@ spend_ask(struct core *c, double projected, const struct err *why)
     e->u.ask.id = ASK_ID + c->spend.asks;
     e->u.ask.tool_use_id = xasprintf("budget_%llu", (unsigned long long)c->spend.asks);
     e->u.ask.tool = xstrdup("Budget");
-    e->u.ask.what = xasprintf("raise the %s's budget to $%.2f",
-                              c->spend.raise_day ? "day" : "session", c->spend.raise_to);
+    char to[32];
+    e->u.ask.what = xasprintf("raise the %s's budget to %s", c->spend.raise_day ? "day" : "session",
+                              shown(to, sizeof to, c->spend.raise_to));
     e->u.ask.input = xasprintf("{\"budget\":\"%s\"}", e->u.ask.what);
     e->u.ask.rules_why = xstrdup("for longer: budget.session and budget.day in your settings");
     decision_copy(&e->u.ask.decision, &d);
@@ -245,12 +246,10 @@ spend_answer(struct core *c, const struct op *op)
 {
     if (!c->spend.open || op->perm.ask_id != ASK_ID + c->spend.asks)
         return false;
-    if (op->perm.answer == PERM_ANSWER_NO)
-        c->spend.stopped = true;
-    else if (c->spend.raise_day)
-        c->spend.raised_day = c->spend.raise_to;
-    else
-        c->spend.raised_session = c->spend.raise_to;
+    c->spend.stopped = op->perm.answer == PERM_ANSWER_NO;
+    c->spend.raised = !c->spend.stopped;
+    if (c->spend.raised)
+        *(c->spend.raise_day ? &c->spend.raised_day : &c->spend.raised_session) = c->spend.raise_to;
     return true;
 }
 
@@ -269,14 +268,15 @@ show(struct core *c)
         buf_adds(&b, "this session: n/a spent (a price is not known)");
     else
         buf_addf(&b, "this session: $%.4f spent", c->usage.cost_usd);
+    char of[32];
     if (limits.session > 0)
-        buf_addf(&b, " of $%.2f", limits.session);
+        buf_addf(&b, " of %s", shown(of, sizeof of, limits.session));
     if (!spend_day_read(c->data_dir, &day, &err))
         buf_addf(&b, "\ntoday: %s", err.text);
     else
         buf_addf(&b, "\ntoday, all sessions: $%.4f", day);
     if (limits.day > 0)
-        buf_addf(&b, " of $%.2f", limits.day);
+        buf_addf(&b, " of %s", shown(of, sizeof of, limits.day));
     buf_adds(&b, "\n/budget USD or /budget day USD sets one for this session, off lifts it; "
                  "budget.session and budget.day in your settings stay");
     core_notice(c, "%s", buf_cstr(&b));

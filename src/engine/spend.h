@@ -23,7 +23,8 @@ struct spend {                         /* starts zeroed */
     double owed;                       /* of the day, and not in its file yet */
     bool said_unknown, said_sub, said_day;
     uint64_t asks; /* so many dialogs were shown */
-    bool open, stopped;
+    bool open;     /* a dialog is; what was answered in the last one: */
+    bool stopped, raised;
     double raise_to; /* what a yes in the open dialog sets */
     bool raise_day;
 };

@@ -118,6 +118,55 @@ test_the_person_raises_it_and_the_turn_goes_on(void **state)
     rig_end(&r);
 }
 
+/* Both limits are crossed: each is asked for, one after the other, and no yes is the last word that is heard. */
+static void
+test_two_limits_are_two_questions(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.cli_settings = "{\"budget\":{\"session\":1,\"day\":1}}";
+    dear_call(&r, "t1");
+    rig_says(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    const struct event *ask = rig_kind(&r, EV_PERM_ASK);
+    assert_non_null(strstr(ask->u.ask.what, "raise the session's budget to $2"));
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    assert_true(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
+    ask = rig_kind(&r, EV_PERM_ASK);
+    assert_non_null(strstr(ask->u.ask.what, "raise the day's budget to $2"));
+    assert_non_null(strstr(ask->u.ask.decision.findings[0].reason, "$1.00 for this day"));
+    assert_int_equal(scripted_requests(r.script), 1);
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    ends(&r, "completed", "success", 0);
+    assert_int_equal(scripted_requests(r.script), 2);
+    rig_end(&r);
+}
+
+/* Below a cent, too, the person reads what they say yes to. */
+static void
+test_a_small_raise_is_shown(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    r.cfg.model = "claude-haiku-5-5";
+    r.cfg.max_budget_usd = 0.000001;
+    rig_says(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    const struct event *ask = rig_kind(&r, EV_PERM_ASK);
+    const char *amount = strchr(ask->u.ask.what, '$');
+    assert_non_null(amount);
+    assert_true(strtod(amount + 1, NULL) > 0 && strtod(amount + 1, NULL) < 0.01);
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    ends(&r, "completed", "success", 0);
+    rig_post(&r, OP_COMMAND, "/budget 0.0001");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "of $0.0001"));
+    rig_end(&r);
+}
+
 static void
 test_the_person_stops_and_the_session_stays_usable(void **state)
 {
@@ -318,6 +367,8 @@ main(void)
         cmocka_unit_test(test_a_budget_that_holds_nothing_sends_nothing),
         cmocka_unit_test(test_a_small_budget_holds_a_first_request),
         cmocka_unit_test(test_the_person_raises_it_and_the_turn_goes_on),
+        cmocka_unit_test(test_two_limits_are_two_questions),
+        cmocka_unit_test(test_a_small_raise_is_shown),
         cmocka_unit_test(test_the_person_stops_and_the_session_stays_usable),
         cmocka_unit_test(test_an_interrupt_and_a_command_end_the_dialog_too),
         cmocka_unit_test(test_a_day_is_counted_over_all_sessions),
