@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "model/catalog.h"
 
+#define BYTES_PER_TOKEN 4 /* where the server does not count */
+
 static enum ask_end
 read_stream(const struct ask *a, struct model_stream *s, struct stream_blocks *blocks,
             struct err *err)
@@ -74,12 +76,30 @@ ask_text(const struct stream_blocks *blocks, struct buf *out)
     return buf_full(out) ? "it is too long" : NULL;
 }
 
-void
-ask_add_usage(struct usage *to, const struct usage *u)
+static struct usage
+estimate(const struct ask *a, const struct stream_blocks *blocks)
 {
-    to->input += u->input;
-    to->output += u->output;
-    to->cache_read += u->cache_read;
-    to->cache_write += u->cache_write;
-    to->estimated |= u->estimated;
+    size_t out = 0;
+    for (size_t i = 0; i < stream_blocks_len(blocks); i++)
+        out += stream_blocks_at(blocks, i)->text.len + stream_blocks_at(blocks, i)->input.len;
+    if (!out)
+        return (struct usage){0};
+    size_t in = a->system.len + (a->question ? a->question->json.len : 0);
+    return (struct usage){.input = (int64_t)(in / BYTES_PER_TOKEN + 1),
+                          .output = (int64_t)(out / BYTES_PER_TOKEN + 1),
+                          .estimated = true};
+}
+
+void
+ask_add_usage(struct usage *to, const struct ask *a, const struct stream_blocks *blocks)
+{
+    struct usage u = *stream_blocks_usage(blocks);
+    if (!u.input && !u.output && !u.cache_read && !u.cache_write)
+        u = estimate(a, blocks);
+    to->input += u.input;
+    to->output += u.output;
+    to->cache_read += u.cache_read;
+    to->cache_write += u.cache_write;
+    to->cache_write_1h += u.cache_write_1h;
+    to->estimated |= u.estimated;
 }

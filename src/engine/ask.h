@@ -33,4 +33,5 @@ struct ask { /* all borrowed */
 enum ask_end ask_run(const struct ask *a, struct stream_blocks *blocks, struct err *err);
 /* The text of an answer, appended. NULL, or why it is none: a tool was called, it is too long for `out`. */
 const char *ask_text(const struct stream_blocks *blocks, struct buf *out);
-void ask_add_usage(struct usage *to, const struct usage *u);
+/* What the server says that it cost; where it says nothing an estimate of what was asked and came, marked as one. */
+void ask_add_usage(struct usage *to, const struct ask *a, const struct stream_blocks *blocks);

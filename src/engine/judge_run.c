@@ -119,7 +119,7 @@ ask(struct judge_run *r, const char *model, int64_t until, struct err *err)
         fail(r, JUDGE_ERROR, "it could not be asked: %s", err->text);
         break;
     }
-    ask_add_usage(&r->answer.usage, stream_blocks_usage(blocks));
+    ask_add_usage(&r->answer.usage, &a, blocks);
     stream_blocks_free(blocks);
 }
 

@@ -73,7 +73,7 @@ loop_run(struct engine *e, struct cancel *turn, struct loop_result *ret)
     while (told && run_round(&l) != FLOW_EXIT)
         ;
     close_sent_request(&l);
-    toolsum_drop(l.core); /* nobody looks at the screen for it any more */
+    toolsum_late(l.core); /* nobody looks at the screen for it any more */
 }
 
 /* ---- transitions and exits ---- */

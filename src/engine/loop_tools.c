@@ -156,7 +156,7 @@ step_tools(struct loop *l, struct round *r)
     if (r->cut || r->shorter)
         return FLOW_NEXT; /* the same request again; nothing of this one is kept */
     toolsum_poll(l->core);
-    toolsum_drop(l->core); /* the next answer is here: what is not ready by now is late */
+    toolsum_late(l->core); /* the next answer is here: what is not ready by now is late */
     if (!append_answer(l, r))
         return loop_fail(l, &l->result->err);
     context_emit(l->core);

@@ -16,6 +16,7 @@
 
 #define STREAM_MAX ((size_t)8 << 20)
 #define ANSWER_MAX ((size_t)1 << 20)
+#define LET_GO_MAX 4 /* of a server that answers none of them */
 
 struct side_call {
     /* Settled before the thread begins. */
@@ -91,7 +92,7 @@ attempt(struct side_call *s, int64_t until)
         err_set(&a->err, ERR_TIMEOUT, "no answer within %d s", (s->timeout_ms + 999) / 1000);
     else if (end == ASK_LONG)
         err_set(&a->err, ERR_LIMIT, "the answer is too long");
-    ask_add_usage(&a->usage, stream_blocks_usage(blocks));
+    ask_add_usage(&a->usage, &ask, blocks);
     stream_blocks_free(blocks);
     return end != ASK_FAILED;
 }
@@ -240,6 +241,20 @@ side_drop(struct core *c, struct side_call *s)
         return;
     s->dropped = true;
     cancel_fire(s->cancel, CANCEL_STOP);
+    side_reap(c);
+}
+
+void
+side_let_go(struct core *c, struct side_call *s)
+{
+    size_t before = 0;
+    if (!s)
+        return;
+    for (const struct side_call *k = c->sides; k; k = k->next)
+        before += k->dropped;
+    if (before >= LET_GO_MAX)
+        cancel_fire(s->cancel, CANCEL_STOP);
+    s->dropped = true;
     side_reap(c);
 }
 

@@ -42,6 +42,9 @@ struct side_answer {
 struct side_call *side_start(struct core *c, const struct side_question *q, struct cancel *cancel);
 bool side_done(const struct side_call *s);
 void side_drop(struct core *c, struct side_call *s); /* its answer is not wanted; NULL is fine */
+/* Its answer comes too late, but the server has worked on it: it runs to its end, so that what it cost is known and counted. Where
+ * several of them hang, it ends at once. */
+void side_let_go(struct core *c, struct side_call *s);
 void side_take(struct core *c, struct side_call *s, struct side_answer *ret);
 
 /* Counts and frees what was dropped and has ended since. */

@@ -90,7 +90,7 @@ model_for(struct core *c)
 void
 toolsum_begin(struct core *c, const struct message *calls, const struct message *results)
 {
-    toolsum_drop(c);
+    toolsum_late(c);
     size_t uses = 0;
     for (size_t i = 0; calls && i < calls->n_blocks; i++)
         uses += calls->blocks[i].kind == BLOCK_TOOL_USE;
@@ -191,11 +191,20 @@ toolsum_poll(struct core *c)
 }
 
 void
-toolsum_drop(struct core *c)
+toolsum_late(struct core *c)
 {
     if (!c->toolsum)
         return;
     log_info("toolsum", "it came too late");
+    side_let_go(c, c->toolsum->call);
+    end(c);
+}
+
+void
+toolsum_drop(struct core *c)
+{
+    if (!c->toolsum)
+        return;
     side_drop(c, c->toolsum->call);
     end(c);
 }

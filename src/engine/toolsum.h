@@ -17,5 +17,7 @@ struct message;
 void toolsum_begin(struct core *c, const struct message *calls, const struct message *results);
 /* Emits EV_TOOL_SUMMARY when it is there. */
 void toolsum_poll(struct core *c);
-/* Not wanted any more: the next answer came, the session changes. */
+/* The next answer came or the turn ended: it is too late. Its tokens are counted when it ends. */
+void toolsum_late(struct core *c);
+/* The session changes: it ends. */
 void toolsum_drop(struct core *c);

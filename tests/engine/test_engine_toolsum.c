@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "fakes/rig.h"
 #include "fakes/toys.h"
 #include "model/catalog.h"
@@ -120,6 +121,68 @@ test_a_late_line_is_dropped(void **state)
     rig_end(&r);
 }
 
+static bool
+counts(const struct event *e, const void *arg)
+{
+    return e->kind == EV_USAGE && e->u.usage.input == *(const int64_t *)arg;
+}
+
+/* The server has worked on it all the same: what it says that it cost is counted once it is said, to the token. */
+static void
+test_a_late_line_is_paid_for_all_the_same(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    batch(&r, 3); /* 100 tokens of input */
+    scripted_side_reply(r.script);
+    scripted_gate(r.script, 2);
+    scripted_text(r.script, "Read three files");
+    scripted_end_with(r.script, STOP_END_TURN, 777, 5);
+    rig_says(&r, "done"); /* 100 more */
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "read them");
+    assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    scripted_open_gate(r.script, 2);
+    const int64_t all = 100 + 100 + 777;
+    assert_int_equal(rig_until(&r, counts, &all)->u.usage.output, 10 + 10 + 5);
+    assert_int_equal(rig_count(&r, EV_TOOL_SUMMARY), 0);
+    rig_end(&r);
+}
+
+/* A server that says no figures: an estimate, marked as one, never nothing. */
+static void
+test_a_call_without_figures_is_an_estimate(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r);
+    batch(&r, 3);
+    scripted_side_reply(r.script);
+    scripted_text(r.script, "Read three files");
+    scripted_end_with(r.script, STOP_END_TURN, 0, 0);
+    scripted_reply(r.script);
+    scripted_gate(r.script, 1);
+    scripted_text(r.script, "done");
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "read them");
+    rig_kind(&r, EV_TOOL_SUMMARY);
+    scripted_open_gate(r.script, 1);
+    rig_result(&r);
+    struct cJSON *cost = rig_ask(&r, QUERY_METERS, "");
+    const struct cJSON *row = NULL;
+    for (const struct cJSON *k = json_first(json_at(cost, "requests")); k; k = json_next(k))
+        if (strcmp(json_cstr(k, "purpose", ""), "tool-summary") == 0)
+            row = k;
+    assert_non_null(row);
+    assert_true(json_int(row, "input", 0) > 20);
+    assert_true(json_int(row, "output", 0) > 0);
+    assert_true(json_bool(row, "estimated", false));
+    json_free(cost);
+    rig_end(&r);
+}
+
 /* n calls with these settings, in print mode or not: nobody is asked. */
 static void
 expect_none(size_t n, const char *settings, const char *model, bool print_mode)
@@ -178,6 +241,8 @@ main(void)
         cmocka_unit_test(test_a_line_comes_over_the_batch),
         cmocka_unit_test(test_the_line_is_there_again_when_resumed),
         cmocka_unit_test(test_a_late_line_is_dropped),
+        cmocka_unit_test(test_a_late_line_is_paid_for_all_the_same),
+        cmocka_unit_test(test_a_call_without_figures_is_an_estimate),
         cmocka_unit_test(test_few_calls_a_setting_an_unknown_model_and_print_mode_have_none),
         cmocka_unit_test(test_a_setting_asks_an_unknown_server_too),
     };
