@@ -32,6 +32,7 @@ A RESPONSE is a list of steps:
   {"generate": {"tokens": n, "seed": s}}   long Markdown, the same for the same seed
   {"delay_ms": n}        {"ping": true}    {"raw": "bytes as they are"}
   {"bare": "bytes"}      the bytes are the whole stream: nothing is put before or behind them (a cut may follow)
+  {"applied_edits": [...]}   what context editing left out of the request, as the answer's context_management says it
   {"usage": {...}}       of the message    {"stop_reason": "..."}   default: tool_use where a tool was called, else end_turn
   {"cut": true}          closes the connection in the middle ("reset": with a TCP reset; "clean": ends the response as if it were whole)
   {"error": {"type", "message"}}           an error event after 200, and the end
@@ -65,7 +66,7 @@ import prompt_cache
 WORDS = ("parser token stream buffer window engine cache module thread event queue reads writes keeps finds lists the a each of "
          "with into over and when").split()
 STEPS = ("text thinking redacted_thinking tool_use generate delay_ms ping raw bare usage stop_reason cut error status "
-         "tokens_per_second content_type").split()
+         "tokens_per_second content_type applied_edits").split()
 CONDITIONS = ("if", "tool_result", "text", "model")
 IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
 
@@ -448,6 +449,7 @@ class Answer:
             self.write(s["bare"]) if "bare" in s else self.step(s, n)
 
     def run(self, steps, n, model):
+        edits = [s["applied_edits"] for s in steps if "applied_edits" in s]
         for s in steps:
             self.usage = s.get("usage", self.usage)
             self.stop = s.get("stop_reason", self.stop)
@@ -457,7 +459,8 @@ class Answer:
                                                  "content": [], "stop_reason": None, "usage": dict(usage, output_tokens=1)}})
         for s in steps:
             self.step(s, n)
-        self.event("message_delta", {"delta": {"stop_reason": self.stop or "end_turn", "stop_sequence": None}, "usage": usage})
+        more = {"context_management": {"applied_edits": edits[-1]}} if edits else {}
+        self.event("message_delta", dict({"delta": {"stop_reason": self.stop or "end_turn", "stop_sequence": None}, "usage": usage}, **more))
         self.event("message_stop", {})
 
 
