@@ -15,6 +15,8 @@
 #define LOCAL_TOKENS 40000
 #define FILES_PERCENT 10
 #define FILES_TOKENS 25000
+#define PINNED_PERCENT 25 /* of the window, for the files among the pins */
+#define PINNED_TOKENS 250000
 #define IMAGES_MAX 4
 #define TASKS_MAX 16
 
@@ -199,11 +201,12 @@ build(struct core *c, const struct prompt *prompt, const struct summary *s, cons
       size_t scale, const struct compact_want *want)
 {
     struct message_builder *b = message_builder_new(ROLE_USER);
+    size_t pinned = compact_room(c, PINNED_PERCENT, PINNED_TOKENS);
     message_add_text(b, buf_str(&prompt->memory));
     add_head(c, b, s, numbers);
     for (size_t i = 0; i < c->pins.n; i++)
         if (c->pins.list[i].path)
-            compact_add_pinned_file(c, b, c->pins.list[i].path);
+            compact_add_pinned_file(c, b, c->pins.list[i].path, &pinned);
     compact_add_files(c, b, compact_room(c, FILES_PERCENT, FILES_TOKENS) * scale / 100);
     add_todos(c, b);
     add_tasks(c, b);

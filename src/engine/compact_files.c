@@ -110,20 +110,37 @@ find_names(const struct core *c, struct names *names)
 
 /* ---- given again ---- */
 
-/* False: it cannot be read, is no text, or has more than max bytes. */
-static bool
+/* Fills content, or gives what the file is in its place: "gone", "no text". */
+static const char *
+read_text(const char *real, size_t max, struct stat *ret_stat, struct buf *content)
+{
+    struct err err = {0};
+    if (!real || stat(real, ret_stat) != 0)
+        return "gone";
+    if (!S_ISREG(ret_stat->st_mode))
+        return "no regular file";
+    if ((uintmax_t)ret_stat->st_size > max)
+        return "too large";
+    if (!fs_read(real, max, content, &err))
+        return "not to be read";
+    if (!content->len)
+        return "empty";
+    if (!text_valid_utf8(buf_str(content)) || memchr(content->data, 0, content->len))
+        return "no text";
+    return NULL;
+}
+
+/* What stands in the way, as above; NULL: it was given. */
+static const char *
 add_file(struct core *c, struct message_builder *b, const char *path, size_t max, size_t *ret_bytes)
 {
     struct stat st;
-    struct err err = {0};
     struct buf content, text;
     char *real = fs_resolve(path, NULL);
     buf_init(&content, max);
     buf_init(&text, BUF_MAX);
-    bool ok = real && stat(real, &st) == 0 && S_ISREG(st.st_mode) &&
-              fs_read(real, max, &content, &err) && content.len &&
-              text_valid_utf8(buf_str(&content)) && !memchr(content.data, 0, content.len);
-    if (ok) {
+    const char *fault = read_text(real, max, &st, &content);
+    if (!fault) {
         buf_addf(&text, COMPACT_FILE "%s, as it is now:\n", path);
         buf_add_str(&text, buf_str(&content));
         buf_adds(&text, "\n</system-reminder>");
@@ -136,21 +153,46 @@ add_file(struct core *c, struct message_builder *b, const char *path, size_t max
     free(real);
     buf_release(&content);
     buf_release(&text);
-    return ok;
+    return fault;
 }
 
 void
-compact_add_pinned_file(struct core *c, struct message_builder *b, const char *path)
+compact_say_pinned(const char *path, struct buf *out)
 {
-    size_t bytes;
-    const char *why = compact_may_read(c, path, true) ? "it is no text, is gone or too large"
-                                                      : "a deny rule keeps it back";
-    if (compact_may_read(c, path, true) && add_file(c, b, path, PINNED_MAX, &bytes))
+    struct stat st;
+    struct buf content;
+    char *real = fs_resolve(path, NULL);
+    buf_init(&content, PINNED_MAX);
+    const char *fault = read_text(real, PINNED_MAX, &st, &content);
+    buf_adds(out, path);
+    if (fault && strcmp(fault, "too large") == 0)
+        buf_addf(out,
+                 "  (%lld kB, of which a pin holds %zu: the model is told its name, and may read "
+                 "it)",
+                 (long long)(st.st_size + 999) / 1000, PINNED_MAX >> 10);
+    else if (fault)
+        buf_addf(out, "  (%s)", fault);
+    free(real);
+    buf_release(&content);
+}
+
+void
+compact_add_pinned_file(struct core *c, struct message_builder *b, const char *path,
+                        size_t *max_bytes)
+{
+    size_t bytes = 0, most = *max_bytes < PINNED_MAX ? *max_bytes : PINNED_MAX;
+    bool may = compact_may_read(c, path, true);
+    const char *fault = may ? add_file(c, b, path, most, &bytes) : "kept back by a deny rule";
+    if (!fault) {
+        *max_bytes -= bytes < *max_bytes ? bytes : *max_bytes;
         return;
+    }
+    bool no_room = most < PINNED_MAX && strcmp(fault, "too large") == 0;
     char *text =
         xasprintf("<system-reminder>\nThe person pinned %s, whose content is not given here: "
-                  "%s.\n</system-reminder>",
-                  path, why);
+                  "%s%s. %s\n</system-reminder>",
+                  path, no_room ? "" : "it is ", no_room ? "there is no room for it" : fault,
+                  may ? "Keep to what it says; read of it what you need." : "");
     message_add_text(b, str_from(text));
     free(text);
 }
@@ -166,7 +208,7 @@ compact_add_files(struct core *c, struct message_builder *b, size_t max_bytes)
     for (size_t i = 0; i < names.n; i++) {
         size_t most = max_bytes / 2 < left ? max_bytes / 2 : left;
         if (given < FILES_MAX && most > 200 && compact_may_read(c, names.list[i], false) &&
-            add_file(c, b, names.list[i], most - 200, &bytes)) {
+            !add_file(c, b, names.list[i], most - 200, &bytes)) {
             given++;
             left -= bytes < left ? bytes : left;
         } else if (told++ < NAMED_MAX) {

@@ -51,7 +51,11 @@ void compact_local(const struct core *c, struct summary *ret);
 bool compact_may_read(struct core *c, const char *path, bool person);
 /* The files that the model read or wrote last and that fit, as blocks, newest first; those that do not fit are named. */
 void compact_add_files(struct core *c, struct message_builder *b, size_t max_bytes);
-void compact_add_pinned_file(struct core *c, struct message_builder *b, const char *path);
+/* A pinned file, or why it is not given; takes what it needed off *max_bytes. */
+void compact_add_pinned_file(struct core *c, struct message_builder *b, const char *path,
+                             size_t *max_bytes);
+/* Its name, and what stands in the way of giving it whole, for the person. */
+void compact_say_pinned(const char *path, struct buf *out);
 
 /* ---- compact_build.c ---- */
 

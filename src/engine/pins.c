@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -65,6 +66,20 @@ find_last(struct core *c, struct tier_pin *ret, struct err *err)
     return err_set(err, ERR_INVALID, "there is no message of yours yet");
 }
 
+static bool
+take_file(struct core *c, const char *name, const char *path, struct tier_pin *ret, struct err *err)
+{
+    struct stat st;
+    if (fs_is_dir(path))
+        return err_set(err, ERR_INVALID, "'%.200s' is a folder; pin a file of it", name);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(err, ERR_INVALID, "'%.200s' is no regular file", name);
+    if (!compact_may_read(c, path, true))
+        return err_set(err, ERR_DENIED, "'%.200s' is kept from the model by a deny rule", path);
+    ret->path = xstrdup(path);
+    return true;
+}
+
 /* One word that is no file is a mistyped name, not a fact. */
 static bool
 find_file_or_fact(struct core *c, struct str what, struct tier_pin *ret, struct err *err)
@@ -72,21 +87,17 @@ find_file_or_fact(struct core *c, struct str what, struct tier_pin *ret, struct 
     char *name = str_dup(what);
     char *path =
         name[0] == '~' && name[1] == '/' ? fs_join(c->home, name + 2) : fs_normalize(c->cwd, name);
-    bool file = path && fs_exists(path) && !fs_is_dir(path), ok = true;
-    if (file)
-        ret->path = xstrdup(path);
+    bool ok = true;
+    if (path && fs_exists(path))
+        ok = take_file(c, name, path, ret, err);
     else if (!strpbrk(name, " \t\n") && strpbrk(name, "/."))
         ok = err_set(err, ERR_INVALID, "'%.200s' is no file; a fact is put in words", name);
     else if (too_long(what, err))
         ok = false;
     else
         ret->fact = str_dup(what);
-    if (ok && file && !compact_may_read(c, path, true))
-        ok = err_set(err, ERR_DENIED, "'%.200s' is kept from the model by a deny rule", path);
     free(path);
     free(name);
-    if (!ok)
-        release_pin(ret);
     return ok;
 }
 
@@ -203,7 +214,7 @@ pins_say(const struct core *c, struct buf *out)
         size_t nl = str_find(fact, '\n', 0), len = nl == (size_t)-1 ? fact.len : nl;
         buf_addf(out, "%s%zu  ", i ? "\n" : "", i + 1);
         if (p->path)
-            buf_addf(out, "%s%s", p->path, fs_exists(p->path) ? "" : "  (gone)");
+            compact_say_pinned(p->path, out);
         else
             buf_addf(out, "%s%.*s%s", p->uuid[0] ? "message: " : "", (int)len, fact.ptr,
                      len < fact.len ? " ..." : "");

@@ -20,7 +20,7 @@ yare_test(engine_denials LINK yare_engine)
 
 set(engine_fakes fakes/legal.c fakes/rig.c fakes/scripted.c fakes/toys.c)
 foreach(t afk afk_limits always attach budget cache clearing commands compact compact_fails connect count disk executor files history kept loop meter mutated nothing_lost
-    pages permit recover resume sandbox session settings stop_hook storm tasks toolsum)
+    pages permit pins recover resume sandbox session settings stop_hook storm tasks toolsum)
   yare_test(engine_${t} DIR engine LINK yare_engine SOURCES ${engine_fakes})
 endforeach()
 yare_test(engine_tiers_run DIR engine LINK yare_engine SOURCES ${engine_fakes} fakes/talks.c)
