@@ -85,13 +85,14 @@ static int64_t
 tokens_of(const struct model_request *req)
 {
     struct buf scratch;
-    size_t cap = anthropic_body_max(req), bytes = 0;
-    struct str *slices = xcalloc(cap, sizeof *slices);
+    struct str slices[BODY_SLICES];
+    struct body_text own = {0};
+    size_t bytes = 0;
     buf_init(&scratch, BUF_MAX);
-    size_t n = anthropic_body(req, &scratch, slices, cap);
+    size_t n = anthropic_body(req, req->text ? req->text : &own, &scratch, slices);
     for (size_t i = 0; i < n; i++)
         bytes += slices[i].len;
-    free(slices);
+    body_text_release(&own);
     buf_release(&scratch);
     return (int64_t)bytes / 4;
 }
@@ -216,10 +217,8 @@ hand_over(struct core *c)
     if (!loop_build_request(&l, &r) || !outgoing_prepare(&c->outgoing, c, &r.req, &err))
         die("the request could not be built");
     meters_watch(c, &r.req);
-    size_t cap = anthropic_body_max(&r.req);
-    struct str *slices = xcalloc(cap, sizeof *slices);
-    (void)anthropic_body(&r.req, &scratch, slices, cap);
-    free(slices);
+    struct str slices[BODY_SLICES];
+    (void)anthropic_body(&r.req, r.req.text, &scratch, slices);
     buf_release(&scratch);
     c->state.n_sent = c->state.n;
     state_note_cached(&c->state, c->state.n);

@@ -49,6 +49,13 @@ message_free(const struct message *m)
     free(o);
 }
 
+uint64_t
+message_edition_new(void)
+{
+    static atomic_uint_least64_t last;
+    return atomic_fetch_add(&last, 1) + 1;
+}
+
 char *
 message_text(const struct message *m)
 {

@@ -55,6 +55,11 @@ struct message {
 struct message *message_ref(const struct message *m);
 void message_free(const struct message *m); /* drops one reference; NULL is fine */
 
+/* A number for a list of messages that no list had before: its edition. The list takes another whenever it changes otherwise than by
+ * an append, so whoever made something of its first n messages (a proof, a body) goes on from there when it meets that edition again, and
+ * begins anew when it meets another. 0 is no edition: nothing is known. */
+uint64_t message_edition_new(void);
+
 /* The text blocks joined, yours; "" for NULL. */
 char *message_text(const struct message *m);
 /* From stored or received bytes; unknown blocks are kept as BLOCK_OTHER. content may be a string or an array. */

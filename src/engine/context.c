@@ -56,7 +56,7 @@ context_used(const struct core *c)
         return st->context_tokens + context_estimate(c, bytes_after_count(c));
     if (st->context_tokens > 0)
         return st->context_tokens + context_estimate(c, bytes_from(st, st->n_counted));
-    size_t n = c->loaded ? bytes_from(st, 0)
+    size_t n = c->loaded ? st->bytes
                          : (size_t)conversation_bytes(c->conv, conversation_live(c->conv),
                                                       conversation_len(c->conv));
     return context_estimate(c, n + prompt_bytes(&c->prompt));
@@ -124,8 +124,7 @@ bool
 context_take_count(struct core *c, int64_t tokens)
 {
     return tokens > 0 &&
-           set_ratio(c, (double)(prompt_bytes(&c->prompt) + bytes_from(&c->state, 0)) /
-                            (double)tokens);
+           set_ratio(c, (double)(prompt_bytes(&c->prompt) + c->state.bytes) / (double)tokens);
 }
 
 void

@@ -68,6 +68,7 @@ loop_fill_request(const struct core *c, struct round *r)
         .tools = buf_str(&c->prompt.tools),
         .messages = c->state.messages,
         .n_messages = c->state.n,
+        .edition = c->state.edition,
         .context_management = context_management(c),
         .session_id = c->session_id,
         .cwd = c->cwd,

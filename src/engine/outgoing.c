@@ -16,6 +16,8 @@
 static void
 forget_from(struct outgoing *o, size_t from)
 {
+    if (o->n > from)
+        o->edition = message_edition_new();
     while (o->n > from) {
         o->n--;
         message_free(o->in[o->n]);
@@ -31,6 +33,7 @@ outgoing_release(struct outgoing *o)
     free(o->out);
     free(o->model);
     validator_proof_release(&o->proof);
+    body_text_release(&o->text);
     *o = (struct outgoing){0};
 }
 
@@ -57,21 +60,32 @@ add(struct outgoing *o, const struct message *m)
     o->out[o->n++] = other ? other : message_ref(m);
 }
 
-/* The copies that still stand for what they were made of are kept. */
+/* How many copies still stand for what they were made of. */
+static size_t
+same_as_before(const struct outgoing *o, const struct model_request *req)
+{
+    size_t n = o->n < req->n_messages ? o->n : req->n_messages, same = 0;
+    if (req->edition && req->edition == o->in_edition)
+        return n;
+    while (same < n && o->in[same] == req->messages[same])
+        same++;
+    return same;
+}
+
 static void
 follow(struct outgoing *o, const struct model_request *req)
 {
-    size_t same = 0;
     if (!o->model || strcmp(o->model, req->model) != 0) {
         forget_from(o, 0);
         free(o->model);
         o->model = xstrdup(req->model);
     }
-    while (same < o->n && same < req->n_messages && o->in[same] == req->messages[same])
-        same++;
-    forget_from(o, same);
-    for (size_t i = same; i < req->n_messages; i++)
+    forget_from(o, same_as_before(o, req));
+    for (size_t i = o->n; i < req->n_messages; i++)
         add(o, req->messages[i]);
+    o->in_edition = req->edition;
+    if (!o->edition)
+        o->edition = message_edition_new();
 }
 
 /* What was changed stands in the copies from now on; a list of another length (a tier's, that was not legal) is copied whole. */
@@ -83,6 +97,7 @@ take_mended(struct outgoing *o, const struct message *const *list, size_t n,
         forget_from(o, 0);
         for (size_t i = 0; i < n; i++)
             add(o, list[i]);
+        o->in_edition = 0;
         req->message_break[0] = SIZE_MAX; /* they counted in the other list */
         req->message_break[1] = n ? n - 1 : SIZE_MAX;
         return;
@@ -93,6 +108,7 @@ take_mended(struct outgoing *o, const struct message *const *list, size_t n,
         message_free(o->out[i]);
         o->out[i] = message_ref(list[i]);
     }
+    o->edition = message_edition_new();
 }
 
 static void
@@ -104,33 +120,42 @@ prove(struct outgoing *o, struct core *c, struct model_request *req)
         .bytes = REQUEST_MAX - REQUEST_ROOM - prompt_bytes(&c->prompt),
         .images = window > 0 && window <= SMALL_WINDOW ? 100 : 600,
     };
-    size_t n = o->n;
-    const struct message **list = xcalloc(n + 1, sizeof *list);
-    memcpy(list, o->out, n * sizeof *list);
+    const struct message **mended;
+    size_t n;
     validator_report_init(&r);
-    for (size_t i = 0; i < n; i++)
-        message_ref(list[i]);
-    validator_mend_more(&o->proof, &list, &n, &limits, &r);
-    log_debug("validator", "%zu of %zu messages looked at", r.looked, n);
-    if (r.changes) {
+    if (validator_mend_more(&o->proof, (const struct message *const *)o->out, o->n, o->edition,
+                            &limits, &r, &mended, &n)) {
         log_warn("validator", "of what was to be sent: %s", buf_cstr(&r.text));
         if (r.text.len)
             core_notice(c, "what is sent was mended: %s", buf_cstr(&r.text));
-        take_mended(o, list, n, req);
+        take_mended(o, mended, n, req);
+        for (size_t i = 0; i < n; i++)
+            message_free(mended[i]);
+        free(mended);
     }
-    for (size_t i = 0; i < n; i++)
-        message_free(list[i]);
-    free(list);
+    log_debug("validator", "%zu of %zu messages looked at", r.looked, o->n);
     validator_report_release(&r);
+}
+
+/* A request that was prepared and is sent once more. */
+static bool
+is_prepared(const struct outgoing *o, const struct model_request *req)
+{
+    return o->edition && req->edition == o->edition && o->model &&
+           strcmp(o->model, req->model) == 0;
 }
 
 bool
 outgoing_prepare(struct outgoing *o, struct core *c, struct model_request *req, struct err *err)
 {
-    follow(o, req);
-    prove(o, c, req);
-    req->messages = o->out;
-    req->n_messages = o->n;
+    if (!is_prepared(o, req)) {
+        follow(o, req);
+        prove(o, c, req);
+        req->messages = o->out;
+        req->n_messages = o->n;
+        req->edition = o->edition;
+        req->text = &o->text;
+    }
     size_t bytes = o->proof.n ? o->proof.list[o->proof.n - 1].bytes : 0;
     bytes += prompt_bytes(&c->prompt);
     if (bytes <= REQUEST_MAX - REQUEST_ROOM)

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "engine/validator.h"
+#include "model/body_text.h"
 
 struct core;
 struct model_request;
@@ -17,7 +18,9 @@ struct outgoing { /* starts zeroed */
     const struct message **in,
         **out; /* a reference each: what stood there, and what was sent for it */
     size_t n, cap;
+    uint64_t in_edition, edition; /* of in, as the request said; of out */
     struct validator_proof proof; /* of out */
+    struct body_text text;        /* of out, as the wire writes it */
 };
 void outgoing_release(struct outgoing *o);
 /* Puts req->messages into that shape and proves them legal, whoever put them together; what is not is mended, with a notice. They are

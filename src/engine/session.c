@@ -157,21 +157,14 @@ core_mend(struct core *c, const char *when)
     struct state *st = &c->state;
     const struct validator_limits none = {0};
     struct validator_report r;
-    size_t n = st->n;
-    const struct message **msgs = xcalloc(n + 1, sizeof *msgs);
-    for (size_t i = 0; i < n; i++)
-        msgs[i] = message_ref(st->messages[i]);
+    const struct message **mended;
+    size_t n;
     validator_report_init(&r);
-    validator_mend_more(&st->proof, &msgs, &n, &none, &r);
-    if (r.changes) {
-        state_replace_messages(st, msgs, n);
+    if (validator_mend_more(&st->proof, st->messages, st->n, st->edition, &none, &r, &mended, &n)) {
+        state_replace_messages(st, mended, n);
         for (size_t i = 0; i < n; i++) /* stored results stand in other messages now */
-            if (msgs[i]->role == ROLE_USER)
-                state_index_answers(st, msgs[i]);
-    } else {
-        for (size_t i = 0; i < n; i++)
-            message_free(msgs[i]);
-        free(msgs);
+            if (mended[i]->role == ROLE_USER)
+                state_index_answers(st, mended[i]);
     }
     if (r.text.len) { /* joined messages alone are no news */
         log_warn("validator", "%s", buf_cstr(&r.text));

@@ -55,6 +55,8 @@ state_append(struct state *st, const struct message *take_m)
 {
     if (!take_m)
         return;
+    if (!st->edition)
+        st->edition = message_edition_new();
     ARRAY_GROW(st->messages, st->n, st->cap);
     st->messages[st->n++] = take_m;
     st->bytes += tier_weight(take_m);
@@ -104,6 +106,7 @@ state_replace_messages(struct state *st, const struct message **take, size_t n)
     drop_messages(st);
     st->messages = take;
     st->n = st->cap = n;
+    st->edition = message_edition_new();
     for (size_t i = 0; i < n; i++)
         st->bytes += tier_weight(take[i]);
     if (st->n_sent > n)

@@ -50,7 +50,8 @@ struct state {
     /* Hot: touched every iteration. */
     const struct message **messages;
     size_t n, cap;
-    size_t n_sent; /* messages that stood in the last request */
+    uint64_t edition; /* of messages (message_edition_new) */
+    size_t n_sent;    /* messages that stood in the last request */
     /* of the last request that the server answered: its prompt cache ends there. n_same: how many of them, from the start, still
      * stand as they were sent */
     size_t n_cached, n_same;

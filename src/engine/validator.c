@@ -284,29 +284,71 @@ last_answer(const struct validator_proof *p, size_t n)
     return n ? n - 1 : 0;
 }
 
+/* The list that is looked at: as it was given, until something in it is mended. */
+struct looked {
+    const struct message *const *list;
+    size_t n;
+    uint64_t edition;
+    const struct message **own; /* list, with its references; NULL: it is the caller's */
+};
+
 static void
-mend_new(struct validator_proof *p, const struct message ***msgs, size_t *n,
-         struct validator_report *r)
+own_release(struct looked *k)
 {
-    size_t same = 0;
-    while (same < p->n && same < *n && p->list[same].m == (*msgs)[same])
+    for (size_t i = 0; k->own && i < k->n; i++)
+        message_free(k->own[i]);
+    free(k->own);
+    k->own = NULL;
+}
+
+/* The first `from` stay, the rest is `l`, which is used up. */
+static void
+replace_end(struct looked *k, size_t from, struct mend_list *l)
+{
+    const struct message **fresh = xcalloc(from + l->n + 1, sizeof *fresh);
+    for (size_t i = 0; i < from; i++)
+        fresh[i] = message_ref(k->list[i]);
+    for (size_t i = 0; i < l->n; i++)
+        fresh[from + i] = l->m[i];
+    own_release(k);
+    k->list = k->own = fresh;
+    k->n = from + l->n;
+    k->edition = 0;
+    l->n = 0;
+}
+
+/* How many messages at the beginning are those that were proved. */
+static size_t
+same_as_proved(const struct validator_proof *p, const struct looked *k)
+{
+    size_t n = p->n < k->n ? p->n : k->n, same = 0;
+    if (k->edition && k->edition == p->edition)
+        return n;
+    while (same < n && p->list[same].m == k->list[same])
         same++;
-    if (same == *n && same == p->n)
+    return same;
+}
+
+static void
+mend_new(struct validator_proof *p, struct looked *k, struct validator_report *r)
+{
+    size_t same = same_as_proved(p, k), changes = r->changes;
+    if (same == k->n && same == p->n)
         return;
     size_t from = last_answer(p, same);
     know_ids(p, from); /* before what it was made of may go */
     forget_from(p, same);
     struct mend_list l = {NULL, 0, 0};
-    for (size_t i = from; i < *n; i++)
-        mend_push(&l, (*msgs)[i]);
+    for (size_t i = from; i < k->n; i++)
+        mend_push(&l, message_ref(k->list[i]));
     mend_all(&l, from ? &p->ids : NULL, r);
     forget_from(p, from);
-    *msgs = xreallocarray(*msgs, from + l.n + 1, sizeof **msgs);
-    for (size_t i = 0; i < l.n; i++) {
-        (*msgs)[from + i] = l.m[i];
+    for (size_t i = 0; i < l.n; i++)
         prove(p, l.m[i]);
-    }
-    *n = from + l.n;
+    if (r->changes > changes)
+        replace_end(k, from, &l);
+    while (l.n > 0)
+        message_free(l.m[--l.n]);
     free(l.m);
 }
 
@@ -352,9 +394,18 @@ cut_images(const struct message **msgs, size_t n, struct cut *c, struct validato
     }
 }
 
+static void
+cut_from(struct looked *k, struct cut *c, struct validator_report *r)
+{
+    struct mend_list none = {NULL, 0, 0};
+    if (!k->own)
+        replace_end(k, k->n, &none);
+    cut_images(k->own, k->n, c, r);
+}
+
 static bool
 keep_limits(const struct validator_proof *p, const struct validator_limits *limits,
-            const struct message **msgs, struct validator_report *r)
+            struct looked *k, struct validator_report *r)
 {
     if (!p->n)
         return true;
@@ -366,17 +417,29 @@ keep_limits(const struct validator_proof *p, const struct validator_limits *limi
     if (limits->bytes && all->bytes > limits->bytes && all->images)
         old.bytes = all->bytes - limits->bytes / 4 * 3;
     if (old.drop || old.bytes)
-        cut_images(msgs, p->n, &old, r);
+        cut_from(k, &old, r);
     else if (all->images > MANY_IMAGES && all->large_images)
-        cut_images(msgs, p->n, &large, r);
+        cut_from(k, &large, r);
     return r->changes == before;
 }
 
-void
-validator_mend_more(struct validator_proof *p, const struct message ***msgs, size_t *n,
-                    const struct validator_limits *limits, struct validator_report *report)
+bool
+validator_mend_more(struct validator_proof *p, const struct message *const *list, size_t n,
+                    uint64_t edition, const struct validator_limits *limits,
+                    struct validator_report *report, const struct message ***ret_list,
+                    size_t *ret_n)
 {
-    mend_new(p, msgs, n, report);
-    while (!keep_limits(p, limits, *msgs, report))
-        mend_new(p, msgs, n, report);
+    struct looked k = {.list = list, .n = n, .edition = edition};
+    size_t changes = report->changes;
+    mend_new(p, &k, report);
+    while (!keep_limits(p, limits, &k, report))
+        mend_new(p, &k, report);
+    p->edition = k.edition;
+    if (report->changes == changes) {
+        own_release(&k);
+        return false;
+    }
+    *ret_list = k.own;
+    *ret_n = k.n;
+    return true;
 }

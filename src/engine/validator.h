@@ -40,10 +40,15 @@ struct validator_proof {
         unsigned images, large_images;
     } * list;
     size_t n, cap;
+    uint64_t edition;   /* of the list that was looked at (message_edition_new); 0: of none */
     struct str_set ids; /* of the first n_ids messages */
     size_t n_ids;
 };
 void validator_proof_release(struct validator_proof *p);
-/* validator_mend, within limits, of what the proof does not cover yet: new messages, and those behind the first that was edited. */
-void validator_mend_more(struct validator_proof *p, const struct message ***msgs, size_t *n,
-                         const struct validator_limits *limits, struct validator_report *report);
+/* validator_mend, within limits, of what the proof does not cover yet: new messages, and those behind the first that was edited. The
+ * list is left as it is. edition: its own, or 0. True: something was mended, and *ret_list (yours, with its references) goes in place
+ * of the list; false: it is legal. */
+bool validator_mend_more(struct validator_proof *p, const struct message *const *list, size_t n,
+                         uint64_t edition, const struct validator_limits *limits,
+                         struct validator_report *report, const struct message ***ret_list,
+                         size_t *ret_n);

@@ -32,9 +32,10 @@ struct stream {
     struct provider *provider;
     struct model_request req; /* what it points to outlives the stream */
     struct http *http;
-    struct str *slices; /* the request's body */
+    struct str slices[BODY_SLICES]; /* the request's body */
     size_t n_slices;
-    struct buf scratch; /* what the slices point to beside the request */
+    struct buf scratch;   /* what the slices point to beside the request */
+    struct body_text own; /* and where the request keeps no text of its messages */
     struct sse sse;
     struct buf plain;       /* the answer, when it is no event stream */
     struct cJSON *tree;     /* of the event that was handed out: deltas borrow from it */
@@ -51,8 +52,8 @@ stream_free(struct model_stream *base)
     sse_release(&s->sse);
     buf_release(&s->scratch);
     buf_release(&s->plain);
+    body_text_release(&s->own);
     json_free(s->tree);
-    free(s->slices);
     free(s);
 }
 
@@ -84,7 +85,6 @@ send_request(struct stream *s, struct err *err)
                              .headers = lines,
                              .body = s->slices,
                              .n_body = s->n_slices};
-    http_free(s->http);
     s->http = http_start(&spec, err);
     free(beta);
     free(lines);
@@ -94,13 +94,15 @@ send_request(struct stream *s, struct err *err)
 static bool
 make_body(struct stream *s, struct err *err)
 {
-    size_t cap = anthropic_body_max(&s->req);
-    free(s->slices);
-    s->slices = xcalloc(cap, sizeof *s->slices);
+    struct body_text *text = s->req.text ? s->req.text : &s->own;
+    http_free(s->http); /* it has the body that was */
+    s->http = NULL;
     buf_clear(&s->scratch);
-    s->n_slices = anthropic_body(&s->req, &s->scratch, s->slices, cap);
-    return !buf_full(&s->scratch) ||
-           err_set(err, ERR_LIMIT, "the system prompt is larger than %zu MiB", BUF_MAX >> 20);
+    s->n_slices = anthropic_body(&s->req, text, &s->scratch, s->slices);
+    return (!buf_full(&s->scratch) && !buf_full(&text->text)) ||
+           err_set(err, ERR_LIMIT, "%s larger than %zu MiB",
+                   buf_full(&s->scratch) ? "the system prompt is" : "the messages are",
+                   BUF_MAX >> 20);
 }
 
 /* What context_management says goes with the betas: a server that does not know them takes neither. */
@@ -403,18 +405,19 @@ count_tokens(void *self, const struct model_request *req, int timeout_ms, int64_
     pthread_mutex_unlock(&p->lock);
     if (asked_in_vain)
         return err_set(err, ERR_UNSUPPORTED, "this server does not count tokens");
-    size_t cap = anthropic_body_max(req);
-    struct str *slices = xcalloc(cap, sizeof *slices);
+    struct str slices[BODY_SLICES];
+    struct body_text own = {0};
     struct buf scratch, answer;
     char *beta, *url = xasprintf("%s/count_tokens", p->url);
     const char **lines = header_lines(p, req->betas, &beta);
     buf_init(&scratch, BUF_MAX);
     buf_init(&answer, COUNT_ANSWER_MAX);
-    const struct http_spec spec = {.method = "POST",
-                                   .url = url,
-                                   .headers = lines,
-                                   .body = slices,
-                                   .n_body = anthropic_count_body(req, &scratch, slices, cap)};
+    const struct http_spec spec = {
+        .method = "POST",
+        .url = url,
+        .headers = lines,
+        .body = slices,
+        .n_body = anthropic_count_body(req, req->text ? req->text : &own, &scratch, slices)};
     int status = 0;
     bool ok = http_fetch(&spec, NULL, timeout_ms, &answer, &status, err) &&
               read_count(p, status, buf_str(&answer), ret_tokens, err);
@@ -423,7 +426,7 @@ count_tokens(void *self, const struct model_request *req, int timeout_ms, int64_
     free(lines);
     free(beta);
     free(url);
-    free(slices);
+    body_text_release(&own);
     return ok;
 }
 

@@ -12,16 +12,19 @@
 #define BUDGET_MIN 1024
 #define BUDGET_MAX 16000
 
+/* Of the wires: what a text was written for. */
+#define SHAPE 1
+
 struct splice {
     struct buf *scratch;
     struct str *out;
-    size_t n, cap;
+    size_t n;
 };
 
 static void
 push(struct splice *s, struct str slice)
 {
-    assert(s->n < s->cap); /* a body that is cut would be worse: see anthropic_body_max */
+    assert(s->n < BODY_SLICES); /* a body that is cut would be worse */
     if (slice.len)
         s->out[s->n++] = slice;
 }
@@ -30,7 +33,7 @@ push(struct splice *s, struct str slice)
 static void
 push_scratch(struct splice *s, size_t from)
 {
-    assert(s->n < s->cap);
+    assert(s->n < BODY_SLICES);
     if (s->scratch->len > from)
         s->out[s->n++] = (struct str){NULL, s->scratch->len};
 }
@@ -72,36 +75,49 @@ can_carry_mark(const struct block *b)
            b->raw.ptr[0] == '{' && !json_raw_member(b->raw, "cache_control").ptr;
 }
 
-/* The mark goes before the closing brace of the last block that can carry it. */
-static void
-write_marked(struct splice *s, const struct message *m)
+/* Where the mark goes in the text: before the closing brace of the last block of message i that can carry it. 0: nowhere. */
+static size_t
+mark_place(const struct model_request *req, const struct body_text *text, size_t i)
 {
-    size_t i = m->n_blocks;
-    while (i > 0 && !can_carry_mark(&m->blocks[i - 1]))
-        i--;
-    if (i == 0) {
-        push(s, m->json);
-        return;
-    }
-    struct str raw = m->blocks[i - 1].raw;
-    size_t brace = (size_t)(raw.ptr + raw.len - m->json.ptr) - 1;
-    push(s, str_sub(m->json, 0, brace));
-    push(s, STR(CACHE_MARK));
-    push(s, str_sub(m->json, brace, m->json.len));
+    if (i >= req->n_messages)
+        return 0;
+    const struct message *m = req->messages[i];
+    size_t k = m->n_blocks;
+    while (k > 0 && !can_carry_mark(&m->blocks[k - 1]))
+        k--;
+    if (k == 0)
+        return 0;
+    struct str raw = m->blocks[k - 1].raw;
+    return text->parts[i].end - (size_t)(m->json.ptr + m->json.len - (raw.ptr + raw.len)) - 1;
 }
 
 static void
-write_messages(struct splice *s, const struct model_request *req)
+write_message(void *ctx, const struct model_request *req, size_t i, struct buf *out,
+              struct body_part *part)
 {
+    (void)ctx;
+    (void)part;
+    buf_addc(out, ',');
+    buf_add_str(out, req->messages[i]->json);
+}
+
+static void
+write_messages(struct splice *s, const struct model_request *req, struct body_text *text)
+{
+    body_text_follow(text, req, SHAPE, write_message, NULL);
+    struct str all = buf_str(&text->text);
+    size_t a = mark_place(req, text, req->message_break[0]),
+           b = mark_place(req, text, req->message_break[1]);
+    size_t marks[2] = {a < b ? a : b, a < b ? b : a}, at = 1; /* without the first comma */
     push(s, STR("\"messages\":["));
-    for (size_t i = 0; i < req->n_messages; i++) {
-        if (i)
-            push(s, STR(","));
-        if (is_break(req->message_break, i))
-            write_marked(s, req->messages[i]);
-        else
-            push(s, req->messages[i]->json);
+    for (size_t i = 0; i < ARRAY_LEN(marks) && !buf_full(&text->text); i++) {
+        if (marks[i] <= at)
+            continue;
+        push(s, str_sub(all, at, marks[i] - at));
+        push(s, STR(CACHE_MARK));
+        at = marks[i];
     }
+    push(s, str_sub(all, at, all.len));
     push(s, STR("],"));
 }
 
@@ -159,13 +175,6 @@ write_scalars(struct splice *s, const struct model_request *req)
     push_scratch(s, from);
 }
 
-size_t
-anthropic_body_max(const struct model_request *req)
-{
-    /* A comma and a message each; a marked message is three. */
-    return 16 + 2 * req->n_messages + 2 * ARRAY_LEN(req->message_break);
-}
-
 /* What counts as input is the same; a budget of thinking needs a max_tokens, which counting does not take. */
 static void
 write_count_scalars(struct splice *s, const struct model_request *req)
@@ -181,10 +190,10 @@ write_count_scalars(struct splice *s, const struct model_request *req)
 }
 
 static size_t
-write_body(const struct model_request *req, struct buf *scratch, struct str *ret, size_t cap,
-           void (*scalars)(struct splice *s, const struct model_request *req))
+write_body(const struct model_request *req, struct body_text *text, struct buf *scratch,
+           struct str *ret, void (*scalars)(struct splice *s, const struct model_request *req))
 {
-    struct splice s = {.scratch = scratch, .out = ret, .cap = cap};
+    struct splice s = {.scratch = scratch, .out = ret};
     size_t at = scratch->len;
     push(&s, STR("{"));
     if (req->tools.len) {
@@ -193,7 +202,7 @@ write_body(const struct model_request *req, struct buf *scratch, struct str *ret
         push(&s, STR(","));
     }
     write_system(&s, req);
-    write_messages(&s, req);
+    write_messages(&s, req, text);
     scalars(&s, req);
     push(&s, STR("}"));
     for (size_t i = 0; i < s.n; i++) {
@@ -207,14 +216,15 @@ write_body(const struct model_request *req, struct buf *scratch, struct str *ret
 }
 
 size_t
-anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret, size_t cap)
+anthropic_body(const struct model_request *req, struct body_text *text, struct buf *scratch,
+               struct str ret[BODY_SLICES])
 {
-    return write_body(req, scratch, ret, cap, write_scalars);
+    return write_body(req, text, scratch, ret, write_scalars);
 }
 
 size_t
-anthropic_count_body(const struct model_request *req, struct buf *scratch, struct str *ret,
-                     size_t cap)
+anthropic_count_body(const struct model_request *req, struct body_text *text, struct buf *scratch,
+                     struct str ret[BODY_SLICES])
 {
-    return write_body(req, scratch, ret, cap, write_count_scalars);
+    return write_body(req, text, scratch, ret, write_count_scalars);
 }

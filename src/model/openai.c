@@ -21,8 +21,6 @@
 #define DRAIN_MS 20
 /* Behind the reason to finish come usage and the end mark, at once; some servers leave the connection open instead. */
 #define SETTLE_MS 3000
-#define BYTES_PER_TOKEN 4
-#define TOKENS_PER_IMAGE 1500
 #define MODELS_SHOWN 6
 
 struct provider {
@@ -37,9 +35,11 @@ struct stream {
     struct provider *provider;
     const struct model_request *req;
     struct http *http;
-    struct buf body;
-    struct str slice; /* the body, for http */
-    unsigned used;    /* flags of what the body makes use of */
+    struct str body[BODY_SLICES];
+    struct buf scratch;     /* what stands in it around the messages */
+    struct body_text *text; /* the messages: the request's, or our own */
+    struct body_text own;
+    unsigned used; /* flags of what the body makes use of */
     struct openai_offer offer;
     struct openai_reader *reader;
     struct buf plain; /* the answer, when it is no success */
@@ -57,32 +57,13 @@ stream_free(struct model_stream *base)
     openai_reader_free(s->reader);
     openai_offer_release(&s->offer);
     openai_raw_release(&s->raw);
-    buf_release(&s->body);
+    buf_release(&s->scratch);
+    body_text_release(&s->own);
     buf_release(&s->plain);
     free(s);
 }
 
 /* ---- sending ---- */
-
-/* Tokens of the request, should the server not count them. The bytes of an image are no text. */
-static int64_t
-estimate(const struct stream *s)
-{
-    size_t image_bytes = 0, images = 0;
-    for (size_t i = 0; i < s->req->n_messages; i++) {
-        const struct message *m = s->req->messages[i];
-        for (size_t k = 0; k < m->n_blocks; k++) {
-            const struct block *b = &m->blocks[k];
-            bool shown = b->kind == BLOCK_TOOL_RESULT && b->raw.len > 4 * b->text.len + 1000;
-            if (b->kind != BLOCK_IMAGE && !shown)
-                continue;
-            images++;
-            image_bytes += b->raw.len;
-        }
-    }
-    size_t bytes = s->body.len > image_bytes ? s->body.len - image_bytes : 0;
-    return (int64_t)(bytes / BYTES_PER_TOKEN + images * TOKENS_PER_IMAGE + 1);
-}
 
 static bool
 send_request(struct stream *s, struct err *err)
@@ -92,20 +73,19 @@ send_request(struct stream *s, struct err *err)
     s->http = NULL;
     openai_reader_free(s->reader);
     s->reader = NULL;
-    buf_clear(&s->body);
+    buf_clear(&s->scratch);
     buf_clear(&s->plain);
     s->answered = false;
     s->pub.request_id[0] = '\0';
-    openai_body(s->req, without, &s->body, &s->used);
-    if (buf_full(&s->body))
+    size_t n = openai_body(s->req, s->text, without, &s->scratch, s->body, &s->used);
+    if (buf_full(&s->scratch) || buf_full(&s->text->text))
         return err_set(err, ERR_LIMIT, "the request is larger than %zu MiB", BUF_MAX >> 20);
-    s->slice = buf_str(&s->body);
-    s->reader = openai_reader_new(&s->offer, estimate(s));
+    s->reader = openai_reader_new(&s->offer, openai_body_tokens(s->text, s->body, n));
     struct http_spec spec = {.method = "POST",
                              .url = s->provider->url,
                              .headers = (const char *const *)s->provider->headers.lines,
-                             .body = &s->slice,
-                             .n_body = 1};
+                             .body = s->body,
+                             .n_body = n};
     s->http = http_start(&spec, err);
     return s->http != NULL;
 }
@@ -345,9 +325,10 @@ start(void *self, const struct model_request *req, struct err *err)
     s->pub.ops = &stream_ops;
     s->provider = self;
     s->req = req;
-    buf_init(&s->body, BUF_MAX);
+    s->text = req->text ? req->text : &s->own;
+    buf_init(&s->scratch, BUF_MAX);
     buf_init(&s->plain, ERROR_BODY_MAX);
-    openai_offer_init(&s->offer, req);
+    openai_offer_init(&s->offer, req, &s->text->ids);
     openai_raw_init(&s->raw);
     if (send_request(s, err))
         return &s->pub;

@@ -16,45 +16,87 @@ write_system(const struct model_request *req, struct buf *out)
     }
 }
 
-/* The bytes of a list whose elements each stand behind a comma: the first one goes. */
+/* ---- the messages ---- */
+
+#define TOKENS_PER_IMAGE 1500
+#define BYTES_PER_TOKEN 4
+#define SHAPE 2 /* of the wires: what a text was written for */
+
+struct writer {
+    struct str head; /* the system prompt, where it has no message of its own; or empty */
+    unsigned without;
+};
+
+/* The bytes of an image are no text. */
 static void
-add_list(struct buf *out, const char *key, const struct buf *list)
+count_images(const struct message *m, struct body_part *part)
 {
-    buf_addf(out, ",\"%s\":[", key);
-    if (list->len)
-        buf_add(out, list->data + 1, list->len - 1);
-    buf_addc(out, ']');
+    for (size_t k = 0; k < m->n_blocks; k++) {
+        const struct block *b = &m->blocks[k];
+        bool shown = b->kind == BLOCK_TOOL_RESULT && b->raw.len > 4 * b->text.len + 1000;
+        if (b->kind != BLOCK_IMAGE && !shown)
+            continue;
+        part->images++;
+        part->image_bytes += b->raw.len;
+    }
 }
 
 static void
-write_messages(const struct model_request *req, unsigned without, struct buf *out, unsigned *used)
+write_message(void *ctx, const struct model_request *req, size_t i, struct buf *out,
+              struct body_part *part)
 {
-    struct buf system, list;
-    struct jw w;
-    buf_init(&system, BUF_MAX);
-    buf_init(&list, BUF_MAX);
-    write_system(req, &system);
-    bool own = !(without & OPENAI_CAP(OPENAI_CAP_system));
-    if (system.len) {
-        *used |= OPENAI_CAP(OPENAI_CAP_system);
-        if (own) {
-            buf_addc(&list, ',');
-            jw_init(&w, &list);
-            jw_object(&w);
-            jw_kcstr(&w, "role", "system");
-            jw_kstr(&w, "content", buf_str(&system));
-            jw_end(&w);
-        }
-    }
-    for (size_t i = 0; i < req->n_messages; i++)
-        openai_message(req->messages[i], i ? req->messages[i - 1] : NULL,
-                       i + 1 < req->n_messages ? req->messages[i + 1] : NULL,
-                       i == 0 && !own ? buf_str(&system) : STR(""), without, &list, used);
-    add_list(out, "messages", &list);
-    out->full |= buf_full(&list) || buf_full(&system);
-    buf_release(&system);
-    buf_release(&list);
+    const struct writer *w = ctx;
+    openai_message(req->messages[i], i ? req->messages[i - 1] : NULL,
+                   i + 1 < req->n_messages ? req->messages[i + 1] : NULL, i ? STR("") : w->head,
+                   w->without, out, &part->used);
+    count_images(req->messages[i], part);
 }
+
+static void
+follow(struct body_text *text, const struct model_request *req, struct writer *w)
+{
+    uint64_t shape =
+        str_hash_more(str_hash(w->head), str_make((const char *)&w->without, sizeof w->without));
+    body_text_follow(text, req, shape * 8 + SHAPE, write_message, w);
+}
+
+/* The system prompt as a message; nothing when there is none. */
+static void
+write_system_message(struct str system, struct buf *out)
+{
+    struct jw w;
+    jw_init(&w, out);
+    jw_object(&w);
+    jw_kcstr(&w, "role", "system");
+    jw_kstr(&w, "content", system);
+    jw_end(&w);
+}
+
+/* What stands before the text of the messages, and that text. False: the text goes without its first comma. */
+static bool
+write_head(const struct model_request *req, struct body_text *text, unsigned without,
+           struct buf *out, unsigned *used)
+{
+    struct buf system;
+    buf_init(&system, BUF_MAX);
+    write_system(req, &system);
+    bool own = system.len && !(without & OPENAI_CAP(OPENAI_CAP_system));
+    struct writer w = {.head = own ? STR("") : buf_str(&system), .without = without};
+    follow(text, req, &w);
+    *used |= body_text_all(text).used;
+    if (system.len)
+        *used |= OPENAI_CAP(OPENAI_CAP_system);
+    buf_adds(out, "{\"model\":");
+    json_quote(out, str_from(req->model));
+    buf_adds(out, ",\"messages\":[");
+    if (own)
+        write_system_message(buf_str(&system), out);
+    out->full |= buf_full(&system);
+    buf_release(&system);
+    return own;
+}
+
+/* ---- the tools ---- */
 
 /* The schema's own bytes; what only the Messages API knows of a tool is left out. */
 static void
@@ -92,11 +134,16 @@ write_tools(const struct model_request *req, struct buf *out)
         jw_end(&w);
         jw_end(&w);
     }
-    if (list.len)
-        add_list(out, "tools", &list);
+    if (list.len) { /* the first one goes without its comma */
+        buf_adds(out, ",\"tools\":[");
+        buf_add(out, list.data + 1, list.len - 1);
+        buf_addc(out, ']');
+    }
     out->full |= buf_full(&list);
     buf_release(&list);
 }
+
+/* ---- the rest ---- */
 
 static void
 write_limit(const struct model_request *req, unsigned without, struct jw *w, unsigned *used)
@@ -138,23 +185,48 @@ write_scalars(const struct model_request *req, unsigned without, struct buf *out
     }
 }
 
-void
-openai_body(const struct model_request *req, unsigned without, struct buf *out, unsigned *ret_used)
+static void
+write_tail(const struct model_request *req, unsigned without, struct buf *out, unsigned *used)
 {
-    bool tools = req->tools.len > 2;
-    *ret_used = tools ? OPENAI_CAP(OPENAI_CAP_tools) : 0;
-    buf_adds(out, "{\"model\":");
-    json_quote(out, str_from(req->model));
-    write_messages(req, without, out, ret_used);
-    if (tools && !(without & OPENAI_CAP(OPENAI_CAP_tools))) {
-        write_tools(req, out);
-        *ret_used |= OPENAI_CAP(OPENAI_CAP_tool_auto);
-        if (without & OPENAI_CAP(OPENAI_CAP_tool_auto))
-            buf_adds(out, ",\"tool_choice\":\"none\"");
-        if (without & OPENAI_CAP(OPENAI_CAP_parallel))
-            buf_adds(out, ",\"parallel_tool_calls\":false");
+    buf_addc(out, ']');
+    if (req->tools.len > 2) {
+        *used |= OPENAI_CAP(OPENAI_CAP_tools);
+        if (!(without & OPENAI_CAP(OPENAI_CAP_tools))) {
+            write_tools(req, out);
+            *used |= OPENAI_CAP(OPENAI_CAP_tool_auto);
+            if (without & OPENAI_CAP(OPENAI_CAP_tool_auto))
+                buf_adds(out, ",\"tool_choice\":\"none\"");
+            if (without & OPENAI_CAP(OPENAI_CAP_parallel))
+                buf_adds(out, ",\"parallel_tool_calls\":false");
+        }
     }
-    write_scalars(req, without, out, ret_used);
+    write_scalars(req, without, out, used);
     buf_addc(out, '}');
+}
+
+size_t
+openai_body(const struct model_request *req, struct body_text *text, unsigned without,
+            struct buf *scratch, struct str ret[BODY_SLICES], unsigned *ret_used)
+{
+    *ret_used = 0;
+    size_t begin = scratch->len;
+    bool first = !write_head(req, text, without, scratch, ret_used);
+    size_t head = scratch->len;
+    write_tail(req, without, scratch, ret_used);
     *ret_used &= ~without;
+    ret[0] = str_sub(buf_str(scratch), begin, head - begin);
+    ret[1] = str_sub(buf_str(&text->text), first, SIZE_MAX);
+    ret[2] = str_sub(buf_str(scratch), head, scratch->len - head);
+    return 3;
+}
+
+int64_t
+openai_body_tokens(const struct body_text *text, const struct str *slices, size_t n)
+{
+    struct body_part all = body_text_all(text);
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += slices[i].len;
+    bytes = bytes > all.image_bytes ? bytes - all.image_bytes : 0;
+    return (int64_t)(bytes / BYTES_PER_TOKEN + all.images * TOKENS_PER_IMAGE + 1);
 }

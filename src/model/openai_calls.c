@@ -96,9 +96,8 @@ is_legal_id(struct str id)
 static bool
 is_used_id(const struct openai_calls *c, struct str id)
 {
-    for (size_t i = 0; i < c->offer->n_ids; i++)
-        if (str_eq(c->offer->ids[i], id))
-            return true;
+    if (c->offer->ids && str_set_has(c->offer->ids, id))
+        return true;
     for (size_t i = 0; i < c->n; i++)
         if (str_is(id, c->calls[i]->id))
             return true;

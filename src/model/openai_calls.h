@@ -9,6 +9,7 @@
  */
 #include <stdbool.h>
 
+#include "base/str_set.h"
 #include "model/openai_input.h"
 #include "model/stream.h"
 
@@ -18,11 +19,11 @@ struct cJSON;
 
 /* What was offered and what was used before. */
 struct openai_offer {
-    struct cJSON *tools; /* array in the Messages API shape, or NULL */
-    struct str *ids;     /* of the calls in the history, borrowed from its messages */
-    size_t n_ids, cap_ids;
+    struct cJSON *tools;       /* array in the Messages API shape, or NULL */
+    const struct str_set *ids; /* of the calls in the history; borrowed, NULL: none */
 };
-void openai_offer_init(struct openai_offer *o, const struct model_request *req);
+void openai_offer_init(struct openai_offer *o, const struct model_request *req,
+                       const struct str_set *ids);
 void openai_offer_release(struct openai_offer *o);
 bool openai_offers(const struct openai_offer *o, struct str name);
 /* "string", "integer" ... of a tool's parameter; ptr NULL when its schema does not say. */

@@ -5,25 +5,17 @@
 #include "model/openai_calls.h"
 
 void
-openai_offer_init(struct openai_offer *o, const struct model_request *req)
+openai_offer_init(struct openai_offer *o, const struct model_request *req,
+                  const struct str_set *ids)
 {
-    *o = (struct openai_offer){.tools = req->tools.len ? json_parse(req->tools, NULL) : NULL};
-    for (size_t i = 0; i < req->n_messages; i++) {
-        const struct message *m = req->messages[i];
-        for (size_t k = 0; k < m->n_blocks; k++) {
-            if (m->blocks[k].kind != BLOCK_TOOL_USE)
-                continue;
-            ARRAY_GROW(o->ids, o->n_ids, o->cap_ids);
-            o->ids[o->n_ids++] = m->blocks[k].id;
-        }
-    }
+    *o = (struct openai_offer){.tools = req->tools.len ? json_parse(req->tools, NULL) : NULL,
+                               .ids = ids};
 }
 
 void
 openai_offer_release(struct openai_offer *o)
 {
     json_free(o->tools);
-    free(o->ids);
     *o = (struct openai_offer){0};
 }
 

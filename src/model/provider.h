@@ -1,6 +1,7 @@
 #pragma once
 /* The providers there are. Each is made from plain strings (credentials stay inside). Streams of several threads may run at once (the
  * engine's, the classifier's); each stream belongs to its own. */
+#include "model/body_text.h"
 #include "model/openai_caps.h"
 #include "model/stream.h"
 
@@ -33,13 +34,10 @@ struct model_provider *openai_provider_new(const struct openai_config *c);
 struct model_provider *offline_provider_new(int pace_us);
 void model_provider_free(struct model_provider *p); /* NULL is fine */
 
-/* The request body of the Messages API, as slices into req and into `scratch` (which must live as long): for tests and
- * for the wire. Returns the number of slices written to ret; cap is at least anthropic_body_max. A system text that does not
- * fit leaves scratch full. */
-struct buf;
-size_t anthropic_body_max(const struct model_request *req);
+/* The request body of the Messages API, as slices into req, `text` (which goes on from the request before) and `scratch`, which must live
+ * as long: for tests and for the wire. Returns the number of slices. What does not fit leaves text->text or scratch full. */
+size_t anthropic_body(const struct model_request *req, struct body_text *text, struct buf *scratch,
+                      struct str ret[BODY_SLICES]);
 /* The body of /v1/messages/count_tokens, in the same way: without what only an answer needs. */
-size_t anthropic_count_body(const struct model_request *req, struct buf *scratch, struct str *ret,
-                            size_t cap);
-size_t anthropic_body(const struct model_request *req, struct buf *scratch, struct str *ret,
-                      size_t cap);
+size_t anthropic_count_body(const struct model_request *req, struct body_text *text,
+                            struct buf *scratch, struct str ret[BODY_SLICES]);

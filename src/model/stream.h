@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/message.h"
 
+struct body_text;
 struct model_info;
 struct model_server;
 
@@ -28,6 +29,9 @@ struct model_request {
     struct str tools; /* serialised JSON array in the Messages API shape, or empty */
     const struct message *const *messages;
     size_t n_messages;
+    uint64_t edition; /* of messages (message_edition_new), or 0 */
+    /* what this conversation was written as so far (model/body_text.h); NULL: none is kept */
+    struct body_text *text;
     /* message indexes whose last block carries a cache breakpoint; SIZE_MAX: none */
     size_t message_break[2];
     const char *effort; /* NULL: the model's default */

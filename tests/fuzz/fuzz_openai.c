@@ -47,7 +47,7 @@ collect(struct str bytes, size_t step, bool whole, struct buf *out, struct strea
     struct openai_offer offer;
     struct err err = {0};
     enum model_step got = MODEL_IDLE;
-    openai_offer_init(&offer, &req);
+    openai_offer_init(&offer, &req, NULL);
     struct openai_reader *r = openai_reader_new(&offer, 9);
     openai_reader_set_request_id(r, "req_1");
     for (size_t at = 0; at < bytes.len && got == MODEL_IDLE;) {
@@ -70,11 +70,18 @@ collect(struct str bytes, size_t step, bool whole, struct buf *out, struct strea
 static void
 send_again(const struct message *m, unsigned without)
 {
-    struct buf body;
+    struct buf body, scratch;
+    struct body_text text = {0};
+    struct str slices[BODY_SLICES];
     unsigned used;
     struct model_request req = {.model = "m", .messages = &m, .n_messages = 1};
     buf_init(&body, BUF_MAX);
-    openai_body(&req, without, &body, &used);
+    buf_init(&scratch, BUF_MAX);
+    size_t n = openai_body(&req, &text, without, &scratch, slices, &used);
+    for (size_t i = 0; i < n; i++)
+        buf_add_str(&body, slices[i]);
+    buf_release(&scratch);
+    body_text_release(&text);
     struct cJSON *tree = json_parse(buf_str(&body), NULL);
     if (!tree)
         abort();

@@ -1,4 +1,5 @@
 yare_test(model_body LINK yare_model)
+yare_test(model_body_text LINK yare_model)
 yare_test(model_catalog LINK yare_model m)
 yare_test(model_offline LINK yare_model)
 yare_test(model_keyed LINK yare_model test_supervise)

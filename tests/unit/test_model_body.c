@@ -13,17 +13,17 @@ static char *
 body_of(const struct model_request *req)
 {
     struct buf scratch, whole;
-    size_t cap = anthropic_body_max(req);
-    struct str *slices = xcalloc(cap, sizeof *slices);
+    struct body_text text = {0};
+    struct str slices[BODY_SLICES];
     buf_init(&scratch, BUF_MAX);
     buf_init(&whole, BUF_MAX);
     buf_adds(&scratch, "what stood there before");
-    size_t n = anthropic_body(req, &scratch, slices, cap);
-    assert_true(n <= cap);
+    size_t n = anthropic_body(req, &text, &scratch, slices);
+    assert_true(n <= BODY_SLICES);
     for (size_t i = 0; i < n; i++)
         buf_add_str(&whole, slices[i]);
     buf_release(&scratch);
-    free(slices);
+    body_text_release(&text);
     return buf_take(&whole);
 }
 

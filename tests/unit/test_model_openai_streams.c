@@ -73,17 +73,15 @@ want_line(const struct want *w, const char *word, size_t n)
 /* ---- reading ---- */
 
 static void
-offer_of(const struct want *w, struct openai_offer *ret)
+offer_of(const struct want *w, struct str_set *ret_ids, struct openai_offer *ret)
 {
     struct str names = want_line(w, "offer", 0), ids = want_line(w, "history", 0), id;
     char *tools = xasprintf("[%s]", names.ptr && !names.len ? "" : all_tools);
-    *ret = (struct openai_offer){.tools = json_parse(str_from(tools), NULL)};
+    *ret = (struct openai_offer){.tools = json_parse(str_from(tools), NULL), .ids = ret_ids};
     assert_non_null(ret->tools);
     free(tools);
-    while (ids.len && str_split(&ids, ' ', &id)) {
-        ARRAY_GROW(ret->ids, ret->n_ids, ret->cap_ids);
-        ret->ids[ret->n_ids++] = id;
-    }
+    while (ids.len && str_split(&ids, ' ', &id))
+        (void)str_set_add(ret_ids, id);
 }
 
 static void
@@ -99,8 +97,9 @@ static struct got
 read_stream(const struct want *w, struct str bytes, size_t step, bool whole)
 {
     struct openai_offer offer;
+    struct str_set ids = {0};
     struct got g = {.blocks = stream_blocks_new(), .step = MODEL_IDLE};
-    offer_of(w, &offer);
+    offer_of(w, &ids, &offer);
     struct openai_reader *r = openai_reader_new(&offer, ESTIMATE);
     for (size_t at = 0; at < bytes.len && g.step == MODEL_IDLE;) {
         struct str piece = str_sub(bytes, at, step ? step : bytes.len);
@@ -116,6 +115,7 @@ read_stream(const struct want *w, struct str bytes, size_t step, bool whole)
     }
     openai_reader_free(r);
     openai_offer_release(&offer);
+    str_set_release(&ids);
     return g;
 }
 
