@@ -41,6 +41,7 @@ static const struct key {
     {"fallbackModel", STR_ | LIST, CONFIG_TRUSTED},
     {"availableModels", LIST, CONFIG_TRUSTED},
     {"effortLevel", STR_, CONFIG_TRUSTED},
+    {"fastMode", BOOL_, CONFIG_PERSON},
     {"alwaysThinkingEnabled", BOOL_, CONFIG_TRUSTED},
     {"language", STR_, CONFIG_TRUSTED},
     {"outputStyle", STR_, CONFIG_TRUSTED},

@@ -241,6 +241,12 @@ run_budget(struct engine *e, struct str arg)
 }
 
 static void
+run_fast(struct engine *e, struct str arg)
+{
+    fast_command(&e->core, arg);
+}
+
+static void
 run_exit(struct engine *e, struct str arg)
 {
     (void)arg;
@@ -264,6 +270,7 @@ static const struct command table[] = {
     {"exit", "", "end yare", true, run_exit},
     {"export", "[FILE]", "write the session to a file (Markdown; .json, .jsonl)", false,
      command_export},
+    {"fast", "[on|off]", "answers at a higher speed and price; for this session", false, run_fast},
     {"fork", "", "go on in a copy of this session", false, command_fork},
     {"help", "", "this list", true, run_help},
     {"memory", "", "the instruction files the model was given", true, run_memory},
@@ -353,7 +360,7 @@ command_write_list(struct engine *e, struct str arg, struct buf *out)
 /* Commands of other tools of this kind that people's fingers know. */
 static const char elsewhere[] =
     "add-dir agents autocompact background bashes btw bug cd chrome config copy debug desktop "
-    "diff doctor effort fast feedback hooks ide init install-github-app install-slack-app "
+    "diff doctor effort feedback hooks ide init install-github-app install-slack-app "
     "keybindings login logout mcp mobile output-style passes plan plugin pr-comments "
     "privacy-settings recap release-notes reload-plugins reload-skills remote-control "
     "remote-env review rewind security-review skills stats status statusline stickers "

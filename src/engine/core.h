@@ -11,6 +11,7 @@
 #include "base/queue.h"
 #include "engine/engine.h"
 #include "engine/fallback.h"
+#include "engine/fast.h"
 #include "engine/judged.h"
 #include "engine/latches.h"
 #include "engine/outgoing.h"
@@ -77,6 +78,7 @@ struct core {
         int64_t limit;  /* engine_config.context_window */
     } window;
     struct fallback fallback;
+    struct fast fast;
     bool plain_requests; /* the server does not know an option: they are left out */
 
     /* The session. */

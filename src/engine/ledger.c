@@ -267,6 +267,7 @@ ledger_read_note(struct str record, struct ledger_row *ret)
         r.usage.cache_read = json_count(t, "usage.cache_read_input_tokens");
         r.usage.cache_write = json_count(t, "usage.cache_creation_input_tokens");
         r.usage.cache_write_1h = json_count(t, "usage.cache_creation.ephemeral_1h_input_tokens");
+        r.usage.fast = str_is(json_str(t, "usage.speed"), "fast");
         r.usage.estimated = json_bool(t, "estimated", false);
         *ret = r;
     }

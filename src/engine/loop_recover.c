@@ -149,6 +149,8 @@ loop_after_break(struct loop *l, struct round *r, struct tries *t, const struct 
              err->text);
     if (executor_started(l->core->executor))
         return keep_complete(l, r, err);
+    if (r->req.fast && fast_rests(l->core, f, err))
+        return again(l, r);
     switch (f->retry) {
     case RETRY_ONCE:
     case RETRY_BACKOFF:

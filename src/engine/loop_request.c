@@ -70,6 +70,7 @@ loop_fill_request(const struct core *c, struct round *r)
         .n_messages = c->state.n,
         .edition = c->state.edition,
         .context_management = context_management(c),
+        .fast = fast_is_on(c),
         .session_id = c->session_id,
         .cwd = c->cwd,
     };
@@ -81,6 +82,8 @@ bool
 loop_build_request(struct loop *l, struct round *r)
 {
     core_mend(l->core, " before it was sent");
+    if (fast_is_on(l->core))
+        latch_set(l->core, LATCH_FAST);
     loop_fill_request(l->core, r);
     return core_sync(l->core, &l->result->err);
 }

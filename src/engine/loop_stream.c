@@ -186,6 +186,7 @@ static void
 leave_out_options(struct model_request *req)
 {
     req->betas = req->context_management = req->effort = NULL;
+    req->fast = false;
 }
 
 static enum attempt

@@ -34,6 +34,8 @@ meters_watch(struct core *c, const struct model_request *req)
     parts.cache_min = c->info ? c->info->cache_min : 0;
     parts.wall_ms = clock_wall_ms();
     parts.rewritten = st->n_same < st->n_cached;
+    if (req->fast)
+        ledger_part_add(&parts, "speed", "fast", STR("fast"));
     add_betas(&parts, req->betas);
     if (req->context_management)
         ledger_part_add(&parts, "context management", "", str_from(req->context_management));

@@ -63,7 +63,7 @@ cost_of(const struct model_info *info, const struct usage *u)
 double
 spend_of_request(const struct core *c, int max_tokens)
 {
-    struct usage u = {.output = likely_output(c, max_tokens)};
+    struct usage u = {.output = likely_output(c, max_tokens), .fast = fast_is_on(c)};
     int64_t in = context_used(c);
     u.cache_read = c->usage.ledger.cached < in ? c->usage.ledger.cached : in;
     if (c->info && c->info->provider && strcmp(c->info->provider, "anthropic") == 0)

@@ -180,6 +180,8 @@ usage_write(const struct usage *u, struct buf *out)
     jw_kint(&w, "output_tokens", u->output);
     jw_kint(&w, "cache_read_input_tokens", u->cache_read);
     jw_kint(&w, "cache_creation_input_tokens", u->cache_write);
+    if (u->fast)
+        jw_kcstr(&w, "speed", "fast");
     if (u->cache_write_1h) {
         jw_key(&w, "cache_creation");
         jw_object(&w);
@@ -215,6 +217,7 @@ usage_read_note(struct passport *p, struct str record)
             .cache_read = json_count(t, "usage.cache_read_input_tokens"),
             .cache_write = json_count(t, "usage.cache_creation_input_tokens"),
             .cache_write_1h = json_count(t, "usage.cache_creation.ephemeral_1h_input_tokens"),
+            .fast = str_is(json_str(t, "usage.speed"), "fast"),
         };
         double cost = cost_of(catalog_find(model), &u);
         add_to_row(p, model, &u, cost);

@@ -105,20 +105,55 @@ make_body(struct stream *s, struct err *err)
                    BUF_MAX >> 20);
 }
 
-/* What context_management says goes with the betas: a server that does not know them takes neither. */
+/* What a refusal calls the member that a beta is for, where it does not name the beta. */
+static bool
+names_editing(const struct stream *s)
+{
+    return s->req.context_management &&
+           str_contains(buf_str(&s->plain), STR("context_management"));
+}
+
+static bool
+names_speed(const struct stream *s)
+{
+    struct str said = buf_str(&s->plain);
+    return s->req.fast && (str_contains(said, STR("speed:")) || str_contains(said, STR("`speed`")) ||
+                           str_contains(said, STR("'speed'")) || str_contains(said, STR("ast mode")));
+}
+
+/* What the server said, and the names of the betas that are meant by it. */
+static void
+meant_betas(const struct stream *s, struct buf *out)
+{
+    struct str rest = str_from(s->req.betas ? s->req.betas : ""), part;
+    buf_add_str(out, buf_str(&s->plain));
+    while (str_split(&rest, ',', &part)) {
+        if (!(names_editing(s) && str_starts(part, "context-management")) &&
+            !(names_speed(s) && str_starts(part, "fast-mode")))
+            continue;
+        buf_addc(out, ' ');
+        buf_add_str(out, part);
+    }
+}
+
+/* What is asked for by a member of the body goes with its beta: a server that does not know it takes neither. */
 static void
 drop_refused(struct stream *s)
 {
     struct provider *p = s->provider;
-    struct buf refused;
-    bool editing = str_contains(buf_str(&s->plain), STR("context_management"));
+    struct buf refused, said;
     buf_init(&refused, sizeof s->pub.betas_refused - 1);
+    buf_init(&said, BUF_MAX);
+    meant_betas(s, &said);
     pthread_mutex_lock(&p->lock);
-    headers_drop_betas(&p->headers, s->req.betas, buf_str(&s->plain), &refused);
+    headers_drop_betas(&p->headers, s->req.betas, buf_str(&said), &refused);
     pthread_mutex_unlock(&p->lock);
     snprintf(s->pub.betas_refused, sizeof s->pub.betas_refused, "%s", buf_cstr(&refused));
-    if (editing || str_contains(buf_str(&refused), STR("context-management")))
+    if (names_editing(s) || str_contains(buf_str(&refused), STR("context-management")))
         s->req.context_management = NULL;
+    if (names_speed(s) || str_contains(buf_str(&refused), STR("fast-mode")))
+        s->req.fast = false;
+    buf_release(&said);
     buf_release(&refused);
 }
 
@@ -127,10 +162,9 @@ drop_refused(struct stream *s)
 static bool
 retry_without_betas(struct stream *s, struct err *err)
 {
-    struct str said = buf_str(&s->plain);
     if (http_status(s->http) != 400 || s->betas_dropped || !s->with_betas ||
-        !(str_contains(said, STR("anthropic-beta")) ||
-          (s->req.context_management && str_contains(said, STR("context_management")))))
+        !(str_contains(buf_str(&s->plain), STR("anthropic-beta")) || names_editing(s) ||
+          names_speed(s)))
         return false;
     drop_refused(s);
     log_warn("anthropic", "the server refused betas: %s", buf_cstr(&s->plain));

@@ -170,6 +170,8 @@ write_scalars(struct splice *s, const struct model_request *req)
     jw_kbool(&w, "stream", true);
     write_thinking(&w, req, info);
     write_effort(&w, req, info);
+    if (req->fast)
+        jw_kcstr(&w, "speed", "fast");
     if (req->context_management)
         jw_kraw(&w, "context_management", str_from(req->context_management));
     push_scratch(s, from);

@@ -9,6 +9,7 @@ read_usage(const struct cJSON *u, struct usage *ret)
     ret->output = json_count(u, "output_tokens");
     ret->cache_read = json_count(u, "cache_read_input_tokens");
     ret->cache_write = json_count(u, "cache_creation_input_tokens");
+    ret->fast = str_is(json_str(u, "speed"), "fast");
     ret->cache_write_1h = json_count(u, "cache_creation.ephemeral_1h_input_tokens");
 }
 

@@ -127,6 +127,7 @@ take_usage(struct usage *have, const struct usage *u)
         have->cleared_uses = u->cleared_uses;
     }
     have->estimated = have->estimated || u->estimated;
+    have->fast = have->fast || u->fast;
 }
 
 void

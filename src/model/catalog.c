@@ -123,6 +123,7 @@ read_model(const struct cJSON *n, struct model_info *m)
     m->max_output = json_int(n, "max_output", m->max_output);
     m->cache_min = json_int(n, "cache_min", m->cache_min);
     m->small = json_bool(n, "small", m->small);
+    m->fast = json_num(n, "fast", m->fast);
 }
 
 static struct model_info *
@@ -309,7 +310,9 @@ catalog_cost(const struct model_info *m, const struct usage *u)
     for (size_t i = 1; i < m->n_price; i++)
         if (prompt > m->price[i].above_prompt && m->price[i].above_prompt >= p->above_prompt)
             p = &m->price[i];
-    return ((double)u->input * p->in + (double)u->output * p->out +
+    double times = u->fast && m->fast > 0 ? m->fast : 1;
+    return times *
+           ((double)u->input * p->in + (double)u->output * p->out +
             (double)u->cache_read * p->read + (double)u->cache_write_1h * p->write_1h +
             (double)(u->cache_write - u->cache_write_1h) * p->write_5m) /
            1e6;

@@ -8,6 +8,7 @@
  *                  "price": [{"in": 1, "out": 4}, {"above_prompt": 100000, "in": 2, "out": 8}]}]}
  * "betas" names, for each provider, the beta header that a latch of the engine stands for (engine/latches.h); "cache_min": prompts of fewer
  * tokens are not cached.
+ * "fast": 2 says that the model can be run at a higher speed for twice the price.
  * Prices left out follow from "in": write_5m 1.25, write_1h 2, read 0.1 times it. thinking: none, budget or adaptive. small: the one of its
  * provider for short side questions.
  */
@@ -28,6 +29,7 @@ struct model_info {
     int64_t context, max_output, cache_min;
     enum thinking_kind thinking;
     bool small;         /* for short side questions */
+    double fast;        /* fast mode: so many times the price; 0: the model has none */
     const char *effort; /* default effort or NULL */
     struct model_price price[4];
     size_t n_price; /* 0: unknown */

@@ -38,6 +38,7 @@ struct model_request {
     /* Further anthropic-beta values, comma separated, and the context_management object of the Messages API as JSON; NULL: none.
      * Providers that know neither pass over them. */
     const char *betas, *context_management;
+    bool fast; /* at the higher speed that the model's catalogue entry gives a price for */
     const char *session_id;
     const char *cwd; /* for the offline pilot */
 };
@@ -45,6 +46,7 @@ struct model_request {
 struct usage {
     int64_t input, output, cache_read, cache_write;
     bool estimated;
+    bool fast;              /* the server ran it at the higher speed */
     int64_t cache_write_1h; /* of cache_write, what is kept an hour and costs more */
     int64_t cleared_uses,
         cleared_tokens; /* what the server left out of this request (applied_edits) */

@@ -33,6 +33,7 @@ static const struct row {
     {"fallbackModel", "\"v\"", CONFIG_TRUSTED},
     {"availableModels", "[\"v\"]", CONFIG_TRUSTED},
     {"effortLevel", "\"v\"", CONFIG_TRUSTED},
+    {"fastMode", "true", CONFIG_PERSON},
     {"alwaysThinkingEnabled", "true", CONFIG_TRUSTED},
     {"language", "\"v\"", CONFIG_TRUSTED},
     {"outputStyle", "\"v\"", CONFIG_TRUSTED},
