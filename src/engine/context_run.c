@@ -7,6 +7,7 @@
 #include "engine/context.h"
 #include "engine/context_kept.h"
 #include "engine/event.h"
+#include "engine/rebuild.h"
 #include "model/catalog.h"
 
 /* ---- measures ---- */
@@ -247,6 +248,23 @@ micro_is_due(struct core *c)
     return due(c, "micro", CONTEXT_MICRO_AT);
 }
 
+/* Tokens of thinking that the server would clear. It clears some with each turn from then on, which costs the cache of the turn before: done
+ * where there is much of it. */
+static int64_t
+old_thinking(struct core *c)
+{
+    size_t bytes = 0, turns = 0;
+    core_need_messages(c);
+    for (size_t i = c->state.n; i-- > 0;) {
+        const struct message *m = c->state.messages[i];
+        if (m->role != ROLE_ASSISTANT || !rebuild_has_thinking(m) || turns++ < TIER_MICRO_THINKING)
+            continue;
+        for (size_t k = 0; k < m->n_blocks; k++)
+            bytes += rebuild_is_thinking(&m->blocks[k]) ? m->blocks[k].raw.len : 0;
+    }
+    return context_estimate(c, bytes);
+}
+
 static void
 run_micro(struct core *c)
 {
@@ -256,6 +274,8 @@ run_micro(struct core *c)
     }
     /* From now on the requests say so; here nothing changes. */
     latch_set(c, LATCH_CACHE_EDITING);
+    if (old_thinking(c) >= percent_of(c, CONTEXT_FREE_LEAST))
+        latch_set(c, LATCH_THINKING_CLEAR);
     log_info("context", "micro: the server clears old results from now on");
 }
 
@@ -277,16 +297,18 @@ void
 context_note_cleared(struct core *c, int64_t tool_uses, int64_t tokens)
 {
     struct context_kept *k = context_kept(c);
+    bool other = tokens > 0 && tokens != k->cleared_tokens;
     k->cleared_tokens = tokens;
+    if (other)
+        ledger_expect(&c->usage.ledger, "context edited: micro", false);
     if (tool_uses == k->cleared_uses || tokens <= 0)
-        return; /* the same that it left out of the request before */
+        return; /* the same that it left out of the request before, and some thinking at most */
     k->cleared_uses = tool_uses;
     struct tier_result r = {.after = context_used(c)};
     r.before = r.after + tokens;
     context_note_run(c, "micro", r.before, r.after);
     tell_start(c, "micro", r.before);
     tell_end(c, "micro", &r, false);
-    ledger_expect(&c->usage.ledger, "context edited: micro", false);
 }
 
 /* Are the staged folds made for what stands there still? Messages that were appended change nothing. */

@@ -41,7 +41,7 @@ tier_micro_api(int64_t trigger, int64_t least, bool thinking, struct buf *out)
     if (thinking) { /* must come first */
         jw_object(&w);
         jw_kcstr(&w, "type", "clear_thinking_20251015");
-        write_amount(&w, "keep", "thinking_turns", 2);
+        write_amount(&w, "keep", "thinking_turns", TIER_MICRO_THINKING);
         jw_end(&w);
     }
     jw_object(&w);

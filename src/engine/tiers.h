@@ -29,6 +29,8 @@
 #define TIER_SPAN 24000    /* tokens that one fold stands for, about; a turn alone may have more */
 /* Tokens of a fold's extract; at most a twelfth of what it stands for. */
 #define TIER_EXTRACT_MAX 2000
+/* Turns at the end whose thinking E2 has the API leave. */
+#define TIER_MICRO_THINKING 2
 
 struct tier_pin {  /* stays word for word through every tier */
     char uuid[37]; /* of a message; "" when it is a file or a fact */

@@ -1,21 +1,6 @@
 /* The tier that has the server clear old results, through the whole engine and its wire: the request asks for it, the history here stays
  * as it is (the server refuses a request that does not extend the one before), and what the answer says was cleared is accounted for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fs.h"
-#include "base/json.h"
-#include "fakes/rig.h"
-#include "model/provider.h"
-#include "unit/wire_server.h"
+#include "engine/wire_rig.h"
 
 #define BETA "context-management-2025-06-27"
 #define MODEL "claude-sonnet-5-5"
@@ -25,61 +10,12 @@
     "{\"applied_edits\":[{\"type\":\"clear_tool_uses_20250919\",\"cleared_tool_uses\":3,"          \
     "\"cleared_input_tokens\":6000}]}"
 
-struct session {
-    struct rig r;
-    struct wire_server srv;
-    struct engine_seams seams;
-};
-
-static void
-start_engine(struct session *s)
-{
-    struct err err = {0};
-    char *url = xasprintf("http://127.0.0.1:%d", s->srv.port);
-    s->r.cfg.take_provider =
-        anthropic_provider_new(&(struct anthropic_config){.base_url = url, .api_key = "k"});
-    free(url);
-    s->r.closed = false;
-    s->r.e = engine_start(&s->r.cfg, &err);
-    if (!s->r.e)
-        fail_msg("engine_start: %s", err.text);
-    rig_kind(&s->r, EV_SESSION);
-}
-
-/* Each response is steps of its own, without the list around them. */
 static void
 begin(struct session *s, const char *const *responses, size_t n)
 {
-    struct buf b;
-    memset(s, 0, sizeof *s);
-    rig_init(&s->r);
-    buf_init(&b, BUF_MAX);
-    buf_adds(&b, "{\"responses\":[");
-    for (size_t i = 0; i < n; i++)
-        buf_addf(&b, "%s[%s]", i ? "," : "", responses[i]);
-    buf_adds(&b, "]}");
-    wire_server_start(&s->srv, buf_cstr(&b), "0");
-    buf_release(&b);
-    s->seams = (struct engine_seams){.retry_base_ms = 1, .kill_wait_ms = 2000};
-    s->r.cfg.seams = &s->seams;
-    s->r.cfg.model = MODEL;
+    begin_wire(s, MODEL, responses, n);
     s->r.cfg.context_window = WINDOW;
     start_engine(s);
-}
-
-static void
-end(struct session *s)
-{
-    rig_end(&s->r);
-    wire_server_stop(&s->srv);
-}
-
-static void
-turn_with(struct session *s, const char *prompt)
-{
-    const struct event *e = rig_submit(&s->r, prompt);
-    if (strcmp(e->u.result.exit, "completed") != 0)
-        fail_msg("%s: %s", e->u.result.exit, e->u.result.errors ? e->u.result.errors : "");
 }
 
 static void
@@ -172,7 +108,7 @@ test_the_request_asks_and_the_answer_is_accounted_for(void **state)
     assert_non_null(row);
     assert_int_equal(json_int(row, "before", 0) - json_int(row, "after", 0), 6000);
     json_free(meters);
-    end(&s);
+    end_wire(&s);
 }
 
 static void
@@ -197,7 +133,36 @@ test_a_resumed_session_asks_at_once_and_a_new_one_does_not(void **state)
     assert_true(asks_to_clear(&s, 2));
     assert_false(asks_to_clear(&s, 3));
     free(id);
-    end(&s);
+    end_wire(&s);
+}
+
+/* Much old thinking is cleared with it; a little is not worth what it costs the cache. */
+static void
+test_old_thinking_goes_where_there_is_much(void **state)
+{
+    (void)state;
+    for (int much = 0; much < 2; much++) {
+        char thought[3001], *turns[5];
+        struct session s;
+        memset(thought, 't', sizeof thought);
+        thought[much ? 3000 : 30] = '\0';
+        for (int i = 0; i < 5; i++)
+            turns[i] =
+                xasprintf("{\"thinking\":\"%s\"}," SAYS("%d"), thought, i < 3 ? 5000 : 14500);
+        begin(&s, (const char *const *)turns, 5);
+        for (int i = 0; i < 5; i++)
+            turn(&s);
+        struct cJSON *t = wire_server_logged(&s.srv, 4);
+        assert_true(json_is_null(json_at(t, "illegal")));
+        assert_string_equal(json_cstr(t, "headers.anthropic-beta", ""), BETA);
+        assert_int_equal(json_len(json_at(t, "body.context_management.edits")), 1 + much);
+        assert_string_equal(json_cstr(t, "body.context_management.edits.0.type", ""),
+                            much ? "clear_thinking_20251015" : "clear_tool_uses_20250919");
+        json_free(t);
+        for (int i = 0; i < 5; i++)
+            free(turns[i]);
+        end_wire(&s);
+    }
 }
 
 /* A server that does not take it: asked again at once without, and never again. */
@@ -225,7 +190,7 @@ test_a_server_that_refuses_is_asked_without(void **state)
     struct cJSON *state_json = rig_ask(&s.r, QUERY_STATE, "");
     assert_string_equal(json_cstr(state_json, "extensions.latches.refused.0", ""), "cache_editing");
     json_free(state_json);
-    end(&s);
+    end_wire(&s);
 }
 
 int
@@ -234,6 +199,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_request_asks_and_the_answer_is_accounted_for),
         cmocka_unit_test(test_a_resumed_session_asks_at_once_and_a_new_one_does_not),
+        cmocka_unit_test(test_old_thinking_goes_where_there_is_much),
         cmocka_unit_test(test_a_server_that_refuses_is_asked_without),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
