@@ -6,22 +6,21 @@
 #include "engine/tier_private.h"
 
 #define LEAST 4000 /* bytes that are left of a block, and below which none is cut */
+#define ATTACHED "<system-reminder>\nThe person named "
 
 struct part {
     size_t at, block, bytes;
 };
 
-#define ATTACHED "<system-reminder>\nThe person named "
-
-/* Results and files that the person named; never what was typed, nor instructions. */
+/* Results and files that the person named (engine/submit.c); never what was typed, nor instructions and pins. */
 static bool
 may_cut(const struct message *m, size_t block)
 {
     const struct block *b = &m->blocks[block];
     if (b->text.len <= LEAST || b->raw.len > 2 * b->text.len + 4096)
         return false; /* short, or an image */
-    return b->kind == BLOCK_TOOL_RESULT || (b->kind == BLOCK_TEXT && m->role == ROLE_USER &&
-                                            !m->hidden && !tier_is_typed(m, block));
+    return b->kind == BLOCK_TOOL_RESULT ||
+           (b->kind == BLOCK_TEXT && m->role == ROLE_USER && str_starts(b->text, ATTACHED));
 }
 
 /* The length to which all longer ones are cut, so that `over` bytes go; as far as that can be. */

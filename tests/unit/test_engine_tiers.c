@@ -491,6 +491,40 @@ test_what_is_new_is_cut_to_the_room(void **state)
     talk_release(&t);
 }
 
+/* A reminder is cut only where it is a file that the person named: instructions and pins stay word for word. */
+static void
+test_instructions_are_not_cut(void **state)
+{
+    (void)state;
+    struct talk t = {0};
+    char *huge = filled('h', 9000);
+    char *rules =
+        xasprintf("<system-reminder>\nInstructions that the person keeps for this part of "
+                  "the project.\n%s\n</system-reminder>",
+                  huge);
+    char *named = xasprintf("<system-reminder>\nThe person named /a. Its content:\n%s\n"
+                            "</system-reminder>",
+                            huge);
+    talk_user(&t, "begin");
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    message_add_text(b, STR("go on"));
+    message_add_text(b, str_from(rules));
+    message_add_text(b, str_from(named));
+    const struct message *list[] = {t.m[0], message_build(b)};
+    struct tier_view v = view_of(&(struct talk){.m = list, .n = 2}, 0);
+    struct tier_result r = {0};
+    tier_trim(&v, 1, &r);
+    assert_int_equal(r.n, 1);
+    assert_int_equal(r.edits[0].with[0]->blocks[1].text.len, strlen(rules));
+    assert_true(r.edits[0].with[0]->blocks[2].text.len < 5000);
+    tier_result_release(&r);
+    message_free(list[1]);
+    free(rules);
+    free(named);
+    free(huge);
+    talk_release(&t);
+}
+
 static void
 test_images_weigh_what_they_cost(void **state)
 {
@@ -600,6 +634,7 @@ main(void)
         cmocka_unit_test(test_pins_stay),
         cmocka_unit_test(test_a_long_turn_is_folded_in_parts),
         cmocka_unit_test(test_what_is_new_is_cut_to_the_room),
+        cmocka_unit_test(test_instructions_are_not_cut),
         cmocka_unit_test(test_images_weigh_what_they_cost),
         cmocka_unit_test(test_the_servers_own_clearing),
         cmocka_unit_test(test_records_that_do_not_fit),
