@@ -41,6 +41,15 @@ write_entry(const struct audit_entry *e, struct buf *out)
     buf_release(&when);
 }
 
+/* Half a line that a full disk or a power cut left must not take the next entry with it. */
+static bool
+ends_in_half_a_line(int fd)
+{
+    char last = '\n';
+    off_t size = lseek(fd, 0, SEEK_END);
+    return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
 bool
 audit_append(const char *path, const struct audit_entry *e, struct err *err)
 {
@@ -49,11 +58,13 @@ audit_append(const char *path, const struct audit_entry *e, struct err *err)
     free(dir);
     if (!ok)
         return err_wrap(err, "audit log");
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return err_sys(err, errno, "cannot open the audit log '%s'", path);
     struct buf line;
     buf_init(&line, BUF_MAX);
+    if (ends_in_half_a_line(fd))
+        buf_addc(&line, '\n');
     write_entry(e, &line);
     ok = buf_full(&line) ? err_set(err, ERR_LIMIT, "an entry is too large")
                          : fs_write_all(fd, buf_str(&line), err);

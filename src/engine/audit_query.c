@@ -64,7 +64,8 @@ parse_date(const char *s, int64_t *ret_ms)
             s++;
     }
     bool valid = tm.tm_mon >= 1 && tm.tm_mon <= 12 && tm.tm_mday >= 1 && tm.tm_mday <= 31 &&
-                 tm.tm_hour <= 23 && tm.tm_min <= 59 && tm.tm_sec <= 60;
+                 tm.tm_hour >= 0 && tm.tm_hour <= 23 && tm.tm_min >= 0 && tm.tm_min <= 59 &&
+                 tm.tm_sec >= 0 && tm.tm_sec <= 60;
     if (*s || !valid)
         return false;
     tm.tm_year -= 1900;
