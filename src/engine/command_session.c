@@ -147,6 +147,21 @@ take_last_force(struct str arg, bool *ret_force)
     return str_trim(str_sub(arg, 0, arg.len - (sizeof word - 1)));
 }
 
+/* False: there is no such option, or its value is missing or wrong. */
+static bool
+take_option(struct str word, struct str *rest, struct wanted *ret)
+{
+    struct str value;
+    if (str_is(word, "--force"))
+        return ret->force = true;
+    if (!str_is(word, "--format") || !str_split(rest, ' ', &value))
+        return false;
+    char *name = str_dup(value);
+    ret->named = export_format_parse(name, &ret->format);
+    free(name);
+    return ret->named;
+}
+
 static bool
 read_arguments(struct core *c, struct str arg, struct wanted *ret)
 {
@@ -154,14 +169,7 @@ read_arguments(struct core *c, struct str arg, struct wanted *ret)
     *ret = (struct wanted){.format = EXPORT_MARKDOWN};
     arg = take_last_force(arg, &ret->force);
     while (str_starts(arg, "--") && str_split(&arg, ' ', &word)) {
-        if (str_is(word, "--force")) {
-            ret->force = true;
-        } else if (str_is(word, "--format") && str_split(&arg, ' ', &word)) {
-            char *name = str_dup(word);
-            ret->named = export_format_parse(name, &ret->format);
-            free(name);
-        }
-        if (!str_is(word, "--force") && !ret->named) {
+        if (!take_option(word, &arg, ret)) {
             core_notice(c, "usage: /export [--force] [--format md|json|jsonl] [FILE]");
             return false;
         }

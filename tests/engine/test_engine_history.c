@@ -382,6 +382,12 @@ test_an_export_of_the_live_session(void **state)
     assert_non_null(strstr(rig_kind(&r, EV_ERROR)->u.error.err.text, "--force"));
     rig_post(&r, OP_COMMAND, "/export --format xml a");
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "usage"));
+    static const char *const wrong[] = {"/export --format --force", "/export --bogus a",
+                                        "/export --format md --bogus a"};
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        rig_post(&r, OP_COMMAND, wrong[i]);
+        assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "usage"));
+    }
     rig_post(&r, OP_COMMAND, "/export --force --format json talk.md");
     rig_kind(&r, EV_NOTICE);
     rig_post(&r, OP_COMMAND, "/export talk.md --force"); /* as the message told */
