@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "engine/retry.h"
 
 static const struct failure table[] = {
@@ -267,7 +268,7 @@ say(struct err *err, const struct failure *f, const char *advice)
     if (!strcasestr(err->text, f->what))
         buf_addf(&b, "%s: ", f->what);
     size_t room = sizeof err->text - b.len - strlen(advice) - 40;
-    buf_addf(&b, "%.*s", (int)room, err->text);
+    buf_add_str(&b, text_start(str_from(err->text), room));
     add_wait(err, &b);
     if (!strcasestr(err->text, advice))
         buf_addf(&b, ". What to do: %s", advice);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/core.h"
 #include "tools/task.h"
 
@@ -18,7 +19,7 @@ short_command(const struct task_info *i)
 {
     struct str s = str_trim(str_from(i->command));
     size_t nl = str_find(s, '\n', 0);
-    return str_sub(s, 0, nl < WHAT_MAX ? nl : WHAT_MAX);
+    return text_start(str_sub(s, 0, nl == (size_t)-1 ? s.len : nl), WHAT_MAX);
 }
 
 enum tool_state

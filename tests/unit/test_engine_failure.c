@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/text.h"
 #include "engine/failure.h"
 #include "engine/retry.h"
 
@@ -136,6 +137,14 @@ test_what_the_person_reads(void **state)
     memset(longest.text, 'x', sizeof longest.text - 1);
     failure_say(&longest);
     assert_non_null(strstr(longest.text, "What to do: wait a while"));
+    /* ... and are cut between two characters. */
+    for (size_t start = 0; start < 2; start++) {
+        err_set(&longest, ERR_HTTP, "%s", start ? "x" : "");
+        for (size_t i = start; i + 2 < sizeof longest.text; i += 2)
+            memcpy(longest.text + i, "\xc3\xa9", 3);
+        failure_say(&longest);
+        assert_true(text_valid_utf8(str_from(longest.text)));
+    }
 }
 
 static void
