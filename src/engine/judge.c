@@ -35,7 +35,7 @@ struct judge {
     struct judge_run *waiting, **waiting_end; /* not begun */
     struct judge_run *running;                /* a thread has it */
     struct judge_run *done;
-    size_t n_idle;
+    size_t n_waiting, n_idle;
     bool closing;
 };
 
@@ -74,6 +74,7 @@ next_run(struct judge *j)
     j->n_idle--;
     struct judge_run *r = j->closing ? NULL : j->waiting;
     if (r) {
+        j->n_waiting--;
         j->waiting = r->next;
         if (!j->waiting)
             j->waiting_end = &j->waiting;
@@ -232,7 +233,7 @@ judge_start(struct judge *j, const struct judge_question *q, struct judge_answer
     pthread_mutex_lock(&j->lock);
     *j->waiting_end = r;
     j->waiting_end = &r->next;
-    bool busy = j->n_idle == 0;
+    bool busy = ++j->n_waiting > j->n_idle; /* an idle thread takes one */
     pthread_cond_signal(&j->more);
     pthread_mutex_unlock(&j->lock);
     if (!busy || need_thread(j))
@@ -280,6 +281,7 @@ drop(struct judge *j, uint64_t ticket)
             continue;
         }
         *at = r->next;
+        j->n_waiting--;
         r->next = gone;
         gone = r;
     }

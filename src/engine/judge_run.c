@@ -1,5 +1,6 @@
 #include "engine/judge_run.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
