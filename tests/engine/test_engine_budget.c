@@ -31,16 +31,6 @@ dear_call(struct rig *r, const char *id)
     scripted_end(r->script, STOP_TOOL_USE);
 }
 
-static const struct event *
-ends(struct rig *r, const char *exit, const char *subtype, int code)
-{
-    const struct event *e = rig_result(r);
-    assert_string_equal(e->u.result.exit, exit);
-    assert_string_equal(e->u.result.subtype, subtype);
-    assert_int_equal(e->u.result.exit_code, code);
-    return e;
-}
-
 /* ---- the budget ---- */
 
 static void
@@ -54,7 +44,7 @@ test_print_mode_ends_before_the_request_that_would_cross(void **state)
     dear_call(&r, "t1");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    const struct event *e = ends(&r, "max_budget", "error_max_budget_usd", 1);
+    const struct event *e = rig_ends(&r, "max_budget", "error_max_budget_usd", 1);
     assert_int_equal(scripted_requests(r.script), 1);
     assert_non_null(strstr(e->u.result.errors, "the budget of $1.00 for this session"));
     assert_true(e->u.result.cost_usd > 0 && e->u.result.cost_usd < 1);
@@ -72,7 +62,7 @@ test_a_budget_that_holds_nothing_sends_nothing(void **state)
     rig_says(&r, "never asked");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    const struct event *e = ends(&r, "max_budget", "error_max_budget_usd", 1);
+    const struct event *e = rig_ends(&r, "max_budget", "error_max_budget_usd", 1);
     assert_non_null(strstr(e->u.result.errors, "the budget of $0.0001 for"));
     assert_int_equal(scripted_requests(r.script), 0);
     rig_end(&r);
@@ -90,7 +80,7 @@ test_a_small_budget_holds_a_first_request(void **state)
     rig_says(&r, "hello");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "hello");
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     rig_end(&r);
 }
 
@@ -113,7 +103,7 @@ test_the_person_raises_it_and_the_turn_goes_on(void **state)
     assert_int_equal(scripted_requests(r.script), 1);
     rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
     assert_true(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     assert_int_equal(scripted_requests(r.script), 2);
     rig_end(&r);
 }
@@ -139,7 +129,7 @@ test_two_limits_are_two_questions(void **state)
     assert_non_null(strstr(ask->u.ask.decision.findings[0].reason, "$1.00 for this day"));
     assert_int_equal(scripted_requests(r.script), 1);
     rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     assert_int_equal(scripted_requests(r.script), 2);
     rig_end(&r);
 }
@@ -161,7 +151,7 @@ test_a_small_raise_is_shown(void **state)
     assert_non_null(amount);
     assert_true(strtod(amount + 1, NULL) > 0 && strtod(amount + 1, NULL) < 0.01);
     rig_answer(&r, ask->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     rig_post(&r, OP_COMMAND, "/budget 0.0001");
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "of $0.0001"));
     rig_end(&r);
@@ -180,10 +170,10 @@ test_the_person_stops_and_the_session_stays_usable(void **state)
     rig_post(&r, OP_SUBMIT, "go");
     rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
     assert_false(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
-    ends(&r, "max_budget", "error_max_budget_usd", 1);
+    rig_ends(&r, "max_budget", "error_max_budget_usd", 1);
     rig_post(&r, OP_COMMAND, "/budget 50");
     rig_post(&r, OP_SUBMIT, "go on");
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     assert_true(rig_told(&r, "of $50.00"));
     rig_end(&r);
 }
@@ -203,12 +193,12 @@ test_an_interrupt_and_a_command_end_the_dialog_too(void **state)
     rig_kind(&r, EV_PERM_ASK);
     engine_cancel(r.e, CANCEL_USER);
     assert_string_equal(rig_kind(&r, EV_PERM_DECIDED)->u.decided.who, "abort");
-    ends(&r, "aborted_streaming", "error_during_execution", 130);
+    rig_ends(&r, "aborted_streaming", "error_during_execution", 130);
     rig_post(&r, OP_SUBMIT, "again");
     rig_kind(&r, EV_PERM_ASK);
     rig_post(&r, OP_COMMAND, "/budget 9");
     assert_true(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     rig_end(&r);
 }
 
@@ -226,12 +216,12 @@ test_a_day_is_counted_over_all_sessions(void **state)
     rig_says(&r, "hello");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     assert_true(spend_day_read(r.data, &usd, &err));
     assert_true(usd > 0 && usd < 1);
     assert_true(spend_day_add(r.data, 9.99, &err)); /* another yare's */
     rig_post(&r, OP_SUBMIT, "more");
-    const struct event *e = ends(&r, "max_budget", "error_max_budget_usd", 1);
+    const struct event *e = rig_ends(&r, "max_budget", "error_max_budget_usd", 1);
     assert_non_null(strstr(e->u.result.errors, "for this day"));
     assert_int_equal(scripted_requests(r.script), 1);
     rig_end(&r);
@@ -249,7 +239,7 @@ test_an_unknown_price_is_told_once_and_passes(void **state)
     rig_start(&r);
     for (int i = 0; i < 2; i++) {
         rig_post(&r, OP_SUBMIT, "go");
-        ends(&r, "completed", "success", 0);
+        rig_ends(&r, "completed", "success", 0);
     }
     size_t told = 0;
     for (size_t i = 0; i < r.n; i++)
@@ -280,16 +270,16 @@ test_the_same_call_three_times_pauses_and_the_model_is_told(void **state)
     rig_says(&r, "and more");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    const struct event *e = ends(&r, "repeating", "error_during_execution", 1);
+    const struct event *e = rig_ends(&r, "repeating", "error_during_execution", 1);
     assert_non_null(strstr(e->u.result.errors, "goes round in a circle"));
     assert_true(rig_told(&r, "the same call again and again"));
     assert_int_equal(scripted_requests(r.script), 3);
     rig_post(&r, OP_SUBMIT, "try otherwise");
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     const struct scripted_request *q = scripted_request(r.script, 3);
     assert_non_null(strstr(q->messages[q->n_messages - 1], "you went round in a circle"));
     rig_post(&r, OP_SUBMIT, "more");
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     q = scripted_request(r.script, 4);
     assert_null(strstr(q->messages[q->n_messages - 1], "circle")); /* once */
     rig_end(&r);
@@ -307,7 +297,7 @@ test_failing_by_turns_ends_within_six_calls(void **state)
         call(&r, i, "Bash", i % 2 ? "{\"command\":\"fail\"}" : "{\"command\":\"fail\",\"n\":2}");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    ends(&r, "repeating", "error_during_execution", 1);
+    rig_ends(&r, "repeating", "error_during_execution", 1);
     assert_true(scripted_requests(r.script) <= 6);
     rig_end(&r);
 }
@@ -354,7 +344,7 @@ test_the_setting_switches_it_off(void **state)
     rig_says(&r, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    ends(&r, "completed", "success", 0);
+    rig_ends(&r, "completed", "success", 0);
     assert_int_equal(scripted_requests(r.script), 13);
     rig_end(&r);
 }

@@ -13,17 +13,6 @@
 #include "fakes/rig.h"
 #include "fakes/toys.h"
 
-static struct err
-failure(enum err_code code, int http, bool retryable, const char *kind, const char *text)
-{
-    struct err e = {0};
-    err_set(&e, code, "%s", text);
-    e.http = http;
-    e.retryable = retryable;
-    snprintf(e.kind, sizeof e.kind, "%s", kind);
-    return e;
-}
-
 static const struct event *
 submit(struct rig *r, const char *text, const char *exit)
 {
@@ -42,7 +31,7 @@ test_a_refused_port_is_given_up_after_three_tries(void **state)
     struct rig r;
     rig_init(&r);
     r.cfg.max_retries = 10;
-    struct err e = failure(ERR_NET, 0, true, "refused", "'http://127.0.0.1:9': no connection");
+    struct err e = rig_error(ERR_NET, 0, true, "refused", "'http://127.0.0.1:9': no connection");
     for (int i = 0; i < 4; i++)
         scripted_fail_start(r.script, &e);
     rig_start(&r);
@@ -63,7 +52,7 @@ test_an_overloaded_model_is_left_after_three_tries(void **state)
     rig_init(&r);
     r.cfg.max_retries = 10;
     r.cfg.fallback_model = "second";
-    struct err e = failure(ERR_HTTP, 529, true, "overloaded_error", "busy");
+    struct err e = rig_error(ERR_HTTP, 529, true, "overloaded_error", "busy");
     for (int i = 0; i < 4; i++)
         scripted_fail_start(r.script, &e);
     rig_says(&r, "here");
@@ -83,7 +72,7 @@ test_print_mode_is_told_no_commands(void **state)
     rig_init(&r);
     r.cfg.max_retries = 0;
     r.cfg.print_mode = true;
-    struct err e = failure(ERR_NET, 0, true, "refused", "'http://127.0.0.1:9': no connection");
+    struct err e = rig_error(ERR_NET, 0, true, "refused", "'http://127.0.0.1:9': no connection");
     scripted_fail_start(r.script, &e);
     rig_start(&r);
     const struct event *end = submit(&r, "go", "model_error");
@@ -98,7 +87,7 @@ test_a_spend_cap_is_not_tried_again(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    struct err e = failure(ERR_HTTP, 429, false, "rate_limit_error", "spend limit reached");
+    struct err e = rig_error(ERR_HTTP, 429, false, "rate_limit_error", "spend limit reached");
     scripted_fail_start(r.script, &e);
     rig_start(&r);
     const struct event *end = submit(&r, "go", "model_error");
@@ -158,8 +147,8 @@ test_models_are_tried_in_their_order_and_the_first_comes_back(void **state)
     r.cfg.fallback_model = "second, third";
     r.cfg.max_retries = 1;
     r.seams.fallback_ms = -1;
-    struct err busy = failure(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
-    struct err gone = failure(ERR_HTTP, 404, false, "not_found_error", "model: second");
+    struct err busy = rig_error(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
+    struct err gone = rig_error(ERR_HTTP, 404, false, "not_found_error", "model: second");
     scripted_fail_start(r.script, &busy);
     scripted_fail_start(r.script, &busy);
     scripted_fail_start(r.script, &gone);
@@ -185,7 +174,7 @@ test_when_no_model_is_left_the_turn_ends(void **state)
     rig_init(&r);
     r.cfg.fallback_model = "second";
     r.cfg.max_retries = 0;
-    struct err busy = failure(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
+    struct err busy = rig_error(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
     scripted_fail_start(r.script, &busy);
     scripted_fail_start(r.script, &busy);
     rig_start(&r);
@@ -205,7 +194,7 @@ test_thinking_of_another_model_is_left_out_of_what_is_sent(void **state)
     r.cfg.fallback_model = "second";
     r.cfg.max_retries = 0;
     r.seams.fallback_ms = -1;
-    struct err busy = failure(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
+    struct err busy = rig_error(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
     scripted_reply(r.script);
     scripted_thinking(r.script, "let me see", "sig-1");
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
@@ -236,8 +225,8 @@ test_a_block_that_is_refused_is_mended_once(void **state)
     struct rig r;
     rig_init(&r);
     r.rewrites = true;
-    struct err bad = failure(ERR_HTTP, 400, false, "invalid_request_error",
-                             "messages.1.content.0: Invalid `signature` in `thinking` block");
+    struct err bad = rig_error(ERR_HTTP, 400, false, "invalid_request_error",
+                               "messages.1.content.0: Invalid `signature` in `thinking` block");
     scripted_reply(r.script);
     scripted_thinking(r.script, "let me see", "sig-1");
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\"}");
@@ -274,7 +263,7 @@ test_a_refused_place_that_is_not_there_ends_the_turn(void **state)
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         struct rig r;
         rig_init(&r);
-        struct err bad = failure(ERR_HTTP, 400, false, "invalid_request_error", places[i]);
+        struct err bad = rig_error(ERR_HTTP, 400, false, "invalid_request_error", places[i]);
         scripted_fail_start(r.script, &bad);
         rig_start(&r);
         submit(&r, "go", "model_error");
@@ -289,8 +278,8 @@ test_an_option_that_is_not_known_is_left_out_once(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    struct err bad = failure(ERR_HTTP, 400, false, "invalid_request_error",
-                             "context_management: Extra inputs are not permitted");
+    struct err bad = rig_error(ERR_HTTP, 400, false, "invalid_request_error",
+                               "context_management: Extra inputs are not permitted");
     scripted_fail_start(r.script, &bad);
     rig_says(&r, "without it");
     scripted_fail_start(r.script, &bad);

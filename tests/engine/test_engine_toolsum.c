@@ -52,10 +52,7 @@ test_a_line_comes_over_the_batch(void **state)
     begin(&r);
     batch(&r, 3);
     scripted_side_says(r.script, "**Read three files.**\nmore");
-    scripted_reply(r.script);
-    scripted_gate(r.script, 1);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says_behind(&r, 1, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "read them");
     const struct event *e = rig_kind(&r, EV_TOOL_SUMMARY); /* while the next request runs */
@@ -79,10 +76,7 @@ test_the_line_is_there_again_when_resumed(void **state)
     begin(&r);
     batch(&r, 3);
     scripted_side_says(r.script, "Read three files");
-    scripted_reply(r.script);
-    scripted_gate(r.script, 1);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says_behind(&r, 1, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "read them");
     rig_kind(&r, EV_TOOL_SUMMARY);
@@ -161,10 +155,7 @@ test_a_call_without_figures_is_an_estimate(void **state)
     scripted_side_reply(r.script);
     scripted_text(r.script, "Read three files");
     scripted_end_with(r.script, STOP_END_TURN, 0, 0);
-    scripted_reply(r.script);
-    scripted_gate(r.script, 1);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says_behind(&r, 1, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "read them");
     rig_kind(&r, EV_TOOL_SUMMARY);
@@ -222,10 +213,7 @@ test_a_setting_asks_an_unknown_server_too(void **state)
     r.cfg.cli_settings = "{\"toolSummary\":true}";
     batch(&r, 3);
     scripted_side_says(r.script, "Read three files");
-    scripted_reply(r.script);
-    scripted_gate(r.script, 1);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says_behind(&r, 1, "done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "read them");
     rig_kind(&r, EV_TOOL_SUMMARY);

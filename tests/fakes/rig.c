@@ -284,6 +284,26 @@ rig_says(struct rig *r, const char *text)
 }
 
 void
+rig_says_behind(struct rig *r, int gate, const char *text)
+{
+    scripted_reply(r->script);
+    scripted_gate(r->script, gate);
+    scripted_text(r->script, text);
+    scripted_end(r->script, STOP_END_TURN);
+}
+
+struct err
+rig_error(enum err_code code, int http, bool retryable, const char *kind, const char *text)
+{
+    struct err e = {0};
+    err_set(&e, code, "%s", text);
+    e.http = http;
+    e.retryable = retryable;
+    snprintf(e.kind, sizeof e.kind, "%s", kind);
+    return e;
+}
+
+void
 rig_calls(struct rig *r, const char *id, const char *name, const char *input)
 {
     scripted_reply(r->script);
@@ -312,6 +332,24 @@ void
 rig_put_settings(const struct rig *r, const char *json)
 {
     put(r->config, "settings.json", json);
+}
+
+const struct event *
+rig_ends(struct rig *r, const char *exit, const char *subtype, int code)
+{
+    const struct event *e = rig_result(r);
+    assert_string_equal(e->u.result.exit, exit);
+    assert_string_equal(e->u.result.subtype, subtype);
+    assert_int_equal(e->u.result.exit_code, code);
+    assert_int_equal(e->u.result.is_error, code != 0);
+    return e;
+}
+
+void
+rig_settle(struct rig *r)
+{
+    rig_post(r, OP_QUERY, NULL);
+    rig_kind(r, EV_ANSWER);
 }
 
 const struct event *

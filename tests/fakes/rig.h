@@ -32,6 +32,10 @@ void rig_check_requests(struct rig *r);
 /* Whole replies of the model: one text and the end; one call. */
 void rig_says(struct rig *r, const char *text);
 void rig_calls(struct rig *r, const char *id, const char *name, const char *input);
+void rig_says_behind(struct rig *r, int gate, const char *text); /* ... once the gate is open */
+/* A failure for scripted_fail and scripted_fail_start. */
+struct err rig_error(enum err_code code, int http, bool retryable, const char *kind,
+                     const char *text);
 /* A file in the root (name may hold folders), which are made; text replaces what is there. */
 void rig_put(const struct rig *r, const char *name, const char *text);
 /* The person's settings.json. */
@@ -48,6 +52,10 @@ const struct event *rig_kind(struct rig *r, enum event_kind kind);
 const struct event *rig_tool(struct rig *r, const char *id, enum event_phase phase,
                              int state); /* state -1: any */
 const struct event *rig_result(struct rig *r);
+/* The same, which must be this end; code: the program's exit code. */
+const struct event *rig_ends(struct rig *r, const char *exit, const char *subtype, int code);
+/* Waits until the engine has looked at all that was posted so far. */
+void rig_settle(struct rig *r);
 /* Submits and waits for the result. */
 const struct event *rig_submit(struct rig *r, const char *text);
 /* Index in r->ev of the first such event, or -1. */

@@ -19,7 +19,7 @@ yare_test(engine_judge_prompt LINK yare_engine)
 yare_test(engine_denials LINK yare_engine)
 
 set(engine_fakes fakes/legal.c fakes/rig.c fakes/scripted.c fakes/toys.c)
-foreach(t judge afk afk_limits always attach budget cache clearing commands compact compact_fails connect count disk executor fast files history kept loop meter mutated nothing_lost
+foreach(t abort judge afk afk_limits always attach budget cache clearing commands compact compact_fails connect count disk executor fast files history kept loop meter mutated nothing_lost
     pages permit pins recover resume sandbox session settings stop_hook storm tasks toolsum)
   yare_test(engine_${t} DIR engine LINK yare_engine SOURCES ${engine_fakes})
 endforeach()
