@@ -237,7 +237,6 @@ after_tools(struct loop *l)
     return LOOP_GO(l, TR_NEXT_TURN);
 }
 
-#define MAX_OUTPUT_TOKENS 64000
 #define MAX_RECOVERIES 3
 
 static enum flow
@@ -245,8 +244,8 @@ after_cut(struct loop *l, struct round *r)
 {
     struct state *st = &l->core->state;
     if (r->cut) {
-        st->max_output_override = MAX_OUTPUT_TOKENS;
-        if (l->core->info && l->core->info->max_output < MAX_OUTPUT_TOKENS)
+        st->max_output_override = LOOP_OUTPUT_MAX;
+        if (l->core->info && l->core->info->max_output < LOOP_OUTPUT_MAX)
             st->max_output_override = (int)l->core->info->max_output;
         return LOOP_GO(l, TR_MAX_OUTPUT_ESCALATE);
     }

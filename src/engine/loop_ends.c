@@ -28,19 +28,25 @@ loop_received_text(const struct loop *l, const struct round *r)
     return m;
 }
 
+bool
+loop_append_part(struct loop *l, struct message *take_m)
+{
+    if (!take_m)
+        return true;
+    message_ref(take_m);
+    bool ok = core_append(l->core, take_m, &l->result->err);
+    if (ok)
+        core_emit_message(l->core, take_m, NULL);
+    message_free(take_m);
+    return ok;
+}
+
 /* Text that was on the screen when it ended is kept and marked; nothing that did not run is. */
 static bool
 keep_received(struct loop *l, struct round *r, const char *else_stub)
 {
     struct message *m = loop_received_text(l, r);
-    if (!m)
-        return loop_append_stub(l, else_stub);
-    message_ref(m);
-    bool ok = core_append(l->core, m, &l->result->err);
-    if (ok)
-        core_emit_message(l->core, m, NULL);
-    message_free(m);
-    return ok;
+    return m ? loop_append_part(l, m) : loop_append_stub(l, else_stub);
 }
 
 bool
@@ -56,15 +62,8 @@ loop_is_go_on(const struct message *m)
 static bool
 keep_answered(struct loop *l, struct round *r)
 {
-    struct core *c = l->core;
-    struct message *m = stream_blocks_message(r->blocks, c->model, true);
-    if (m)
-        message_ref(m);
-    bool ok = core_append(c, m, &l->result->err);
-    if (ok && m)
-        core_emit_message(c, m, NULL);
-    message_free(m);
-    return ok && loop_append_results(l, &l->result->err);
+    return loop_append_part(l, stream_blocks_message(r->blocks, l->core->model, true)) &&
+           loop_append_results(l, &l->result->err);
 }
 
 enum flow

@@ -52,6 +52,8 @@ void loop_end_open_blocks(struct loop *l, struct round *r);
 void loop_fill_request(const struct core *c, struct round *r);
 /* Mends, builds the request and makes the journal durable; false: the loop ends with l->result->err. */
 bool loop_build_request(struct loop *l, struct round *r);
+/* Tokens of an answer that was cut off, when it is asked for again. */
+#define LOOP_OUTPUT_MAX 64000
 int loop_wanted_tokens(const struct core *c); /* of an answer, whatever there is room for */
 int loop_max_tokens(const struct core *c);    /* of the next request */
 /* The answer ended because the window is full: made shorter and asked on, or the end. */

@@ -55,12 +55,7 @@ roll_back(struct loop *l, struct round *r)
     struct message *m = loop_received_text(l, r);
     if (!m)
         return loop_build_request(l, r);
-    struct err *err = &l->result->err;
-    message_ref(m);
-    bool ok = core_append(l->core, m, err);
-    if (ok)
-        core_emit_message(l->core, m, NULL);
-    message_free(m);
+    bool ok = loop_append_part(l, m);
     stream_blocks_free(r->blocks); /* it stands in the history now */
     r->blocks = NULL;
     return ok && loop_append_hidden(l, LOOP_GO_ON_BROKEN) && loop_build_request(l, r);

@@ -231,8 +231,8 @@ run_attempt(struct loop *l, struct round *r, struct err *err)
 static bool
 keep_and_rebuild(struct loop *l, struct round *r)
 {
-    struct message *m = stream_blocks_message(r->blocks, l->core->model, false);
-    return core_append(l->core, m, &l->result->err) && loop_build_request(l, r);
+    return loop_append_part(l, stream_blocks_message(r->blocks, l->core->model, false)) &&
+           loop_build_request(l, r);
 }
 
 #define NUDGE "Your last answer was empty. Go on with the task, or say in words that it is done."
@@ -302,7 +302,8 @@ may_be_longer(const struct loop *l)
 {
     const struct core *c = l->core;
     int now = loop_max_tokens(c);
-    return !c->state.max_output_override && now < 64000 && (!c->info || now < c->info->max_output);
+    return !c->state.max_output_override && now < LOOP_OUTPUT_MAX &&
+           (!c->info || now < c->info->max_output);
 }
 
 enum flow

@@ -22,5 +22,7 @@ enum next loop_after_break(struct loop *l, struct round *r, struct tries *t, con
 
 /* The text received so far as a message that is marked as cut off, yours; NULL: none. */
 struct message *loop_received_text(const struct loop *l, const struct round *r);
+/* A part of an answer, appended and told (EV_MESSAGE); NULL is fine. False: l->result->err. */
+bool loop_append_part(struct loop *l, struct message *take_m);
 enum flow loop_abort_streaming(struct loop *l, struct round *r);
 enum flow loop_give_up(struct loop *l, struct round *r, struct err *err);

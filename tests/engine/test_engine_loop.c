@@ -358,6 +358,7 @@ test_pause_turn_is_asked_on(void **state)
     expect_exit(&r, "completed", "success", 0);
     assert_int_equal(scripted_request(r.script, 1)->n_messages, 2);
     assert_false(rig_saw_transition(&r, "next_turn"));
+    assert_int_equal(rig_count(&r, EV_MESSAGE), 2); /* both parts of the answer */
     rig_end(&r);
 }
 
