@@ -340,7 +340,10 @@ compact_run(struct engine *e, enum compact_why why, const char *keep, struct can
              (long long)ret->before, (long long)ret->after, (long long)(clock_mono_ms() - began),
              ret->done ? "" : ", failed: ", ret->done ? "" : ret->err.text);
     emit(c, PHASE_END, why, ret, line_of(ret, why));
-    if (ret->done)
+    if (ret->done) {
+        ledger_expect(&c->usage.ledger,
+                      why == COMPACT_PERSON ? "/compact" : "the conversation was compacted", true);
         context_note_run(c, tier_names[why], ret->before, ret->after);
+    }
     context_emit(c);
 }

@@ -83,9 +83,12 @@ context_kept(struct core *c)
 
 /* ---- making them ---- */
 
+/* Where the prompt cache ends earlier by an edit, the ledger is told why; what was not sent yet was in no cache. */
 static void
 explain_break(struct core *c, const char *tier)
 {
+    if (c->state.n_cached && c->state.n_same >= c->state.n_cached)
+        return;
     char *why = xasprintf("context edited: %s", tier);
     ledger_expect(&c->usage.ledger, why, false);
     free(why);
@@ -305,12 +308,11 @@ redo(struct core *c, struct str record, struct str opened)
     }
     drop_opened(&r, opened);
     const struct tier_view v = {.messages = st->messages, .n = st->n};
-    struct tier_result as_is = r;
     int64_t tokens = st->context_tokens;
     size_t sent = st->n_sent, counted = st->n_counted;
-    replace(c, &v, &as_is);
-    st->context_tokens =
-        tokens; /* the journal's counts are told apart from its edits: context_redo_edits */
+    replace(c, &v, &r);
+    /* the journal's counts are told apart from its edits: context_redo_edits */
+    st->context_tokens = tokens;
     st->n_sent = sent < st->n ? sent : st->n;
     st->n_counted = counted;
     note_folds(context_kept(c), &r);
@@ -387,10 +389,12 @@ reload(struct core *c, struct err *err)
     size_t unsent = st->n - st->n_sent;
     buf_clear(&k->records);
     struct conversation *t = conversation_open(c->paths.journal, gather_note, c, err);
-    if (!t)
-        return false;
-    conversation_free(t);
     k->uncounted = 0;
+    if (!t) {
+        buf_clear(&k->records);
+        return false;
+    }
+    conversation_free(t);
     state_replace_messages(st, NULL, 0);
     st->context_tokens = 0; /* nobody has counted it as it is now */
     st->n_counted = 0;

@@ -193,28 +193,9 @@ core_release(struct core *c)
 
 /* ---- events ---- */
 
-/* Whatever edits the context says so here: the next request finds less in the prompt cache. */
-static void
-expect_break(struct core *c, const struct event *e)
-{
-    const char *tier = e->u.compact.tier;
-    char *why = xasprintf("context edited: %s", tier ? tier : "?");
-    if (tier &&
-        (strcmp(tier, "person") == 0 || strcmp(tier, "auto") == 0 || strcmp(tier, "reactive") == 0))
-        ledger_expect(&c->usage.ledger,
-                      strcmp(tier, "person") == 0 ? "/compact" : "the conversation was compacted",
-                      true);
-    else
-        ledger_expect(&c->usage.ledger, why, false);
-    free(why);
-}
-
 void
 core_emit(struct core *c, struct event *take_e)
 {
-    if (take_e->kind == EV_COMPACT && take_e->phase == PHASE_END && !take_e->u.compact.failed &&
-        !take_e->agent)
-        expect_break(c, take_e);
     queue_push(c->out, take_e);
 }
 

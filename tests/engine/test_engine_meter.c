@@ -92,6 +92,32 @@ test_models_add_up(void **state)
     rig_end(&r);
 }
 
+/* Results that were cut before anybody had them were in no cache: they explain no break of it. */
+static void
+test_a_cut_result_breaks_no_cache(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.cfg.model = "claude-opus-5-5";
+    scripted_reply(r.script);
+    scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\",\"size\":70000}");
+    scripted_cache(r.script, 0, 50000);
+    scripted_end(r.script, STOP_TOOL_USE);
+    scripted_reply(r.script);
+    scripted_text(r.script, "seen");
+    scripted_cache(r.script, 0, 60000);
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "read it");
+    const struct event *e = rig_kind(&r, EV_CACHE_BREAK);
+    assert_string_equal(e->u.cache_break.reason, "the server no longer had it");
+    assert_false(e->u.cache_break.expected);
+    (void)rig_result(&r);
+    assert_int_equal(rig_count(&r, EV_COMPACT), 2);
+    rig_end(&r);
+}
+
 static void
 test_no_usage_is_an_estimate_and_says_so(void **state)
 {
@@ -142,6 +168,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_request_has_its_row),
         cmocka_unit_test(test_models_add_up),
+        cmocka_unit_test(test_a_cut_result_breaks_no_cache),
         cmocka_unit_test(test_no_usage_is_an_estimate_and_says_so),
         cmocka_unit_test(test_an_own_limit_wins),
     };

@@ -182,6 +182,14 @@ scripted_usage(struct scripted *s, int64_t input, int64_t output)
 }
 
 void
+scripted_cache(struct scripted *s, int64_t read, int64_t write)
+{
+    scripted_usage(s, 0, 0);
+    struct reply *r = &s->replies[s->n - 1];
+    r->steps[r->n - 1].delta.usage = (struct usage){.cache_read = read, .cache_write = write};
+}
+
+void
 scripted_gate(struct scripted *s, int gate)
 {
     add_step(s, STEP_GATE)->gate = gate;

@@ -38,6 +38,7 @@ void scripted_open_text(struct scripted *s, const char *text); /* ... that does 
 void scripted_thinking(struct scripted *s, const char *text, const char *signature);
 void scripted_tool(struct scripted *s, const char *id, const char *name, const char *input);
 void scripted_usage(struct scripted *s, int64_t input, int64_t output);
+void scripted_cache(struct scripted *s, int64_t read, int64_t write); /* usage of the cache */
 void scripted_gate(struct scripted *s, int gate); /* waits here until the gate is open (0 to 31) */
 void scripted_end(struct scripted *s, enum stop_reason stop); /* with a usage of 100 and 10 */
 void scripted_end_with(struct scripted *s, enum stop_reason stop, int64_t input, int64_t output);
