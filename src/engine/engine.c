@@ -32,21 +32,27 @@ must_end(const struct engine *e)
     return e->quit || cancel_fired(e->cancel) != CANCEL_NONE;
 }
 
-/* A submit that will not run any more still gets its end. */
+void
+engine_emit_not_run(struct engine *e, enum loop_exit why, const struct err *err)
+{
+    struct event *ev = event_new(EV_RESULT);
+    ev->u.result.subtype = loop_exit_subtype(why);
+    ev->u.result.exit = loop_exit_name(why);
+    ev->u.result.is_error = true;
+    ev->u.result.exit_code = loop_exit_code(why, cancel_fired(e->cancel));
+    ev->u.result.cost_usd = e->core.usage.cost_usd;
+    if (err)
+        ev->u.result.errors = submit_errors(err);
+    core_emit(&e->core, ev);
+}
+
 static void
 drop_work(struct engine *e)
 {
     struct work *w;
     while ((w = ops_next_work(e)) != NULL) {
-        if (w->wants_result) {
-            struct event *ev = event_new(EV_RESULT);
-            ev->u.result.subtype = "error_during_execution";
-            ev->u.result.exit = "aborted_streaming";
-            ev->u.result.is_error = true;
-            ev->u.result.exit_code = cancel_fired(e->cancel) == CANCEL_TERM ? 143 : 130;
-            ev->u.result.cost_usd = e->core.usage.cost_usd;
-            core_emit(&e->core, ev);
-        }
+        if (w->wants_result)
+            engine_emit_not_run(e, EXIT_ABORTED_STREAMING, NULL);
         work_free(w);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "engine/core.h"
 #include "engine/engine.h"
+#include "engine/loop.h"
 
 /* Ops that wait to be looked at; what comes past it is dropped and told. */
 #define INBOX_MAX 4096
@@ -57,6 +58,8 @@ struct engine {
 /* engine.c */
 /* An engine without a session whose thread is `run`; takes the replay, also on failure. */
 struct engine *engine_start_replay(struct replay *take_r, void *(*run)(void *), struct err *err);
+/* EV_RESULT of a submit that is never run: each gets its end. err: why, or NULL. */
+void engine_emit_not_run(struct engine *e, enum loop_exit why, const struct err *err);
 void engine_publish_id(struct engine *e);
 struct cancel *engine_begin_turn(struct engine *e); /* the token, yours too */
 void engine_end_turn(struct engine *e);
@@ -87,6 +90,7 @@ void query_files_stop(struct engine *e);
 
 /* submit.c */
 void submit_run(struct engine *e, struct work *take_w);
+char *submit_errors(const struct err *err); /* result.errors of it; yours */
 /* The files that a person's words name with '@', as blocks behind them; says what was attached and what was not. */
 void submit_attach_files(struct core *c, struct message_builder *b, const char *text);
 

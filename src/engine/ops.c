@@ -46,6 +46,8 @@ ops_queue_work(struct engine *e, enum work_kind kind, const char *text, bool wan
         struct err err = {0};
         err_set(&err, ERR_LIMIT, "%d prompts wait already; this one was not taken", WORK_MAX);
         core_error(&e->core, &err, NULL);
+        if (wants_result)
+            engine_emit_not_run(e, EXIT_MODEL_ERROR, &err);
         return;
     }
     struct work *w = xcalloc(1, sizeof *w);

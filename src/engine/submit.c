@@ -1,6 +1,5 @@
 /* One piece of work from its text to EV_RESULT: 1 the system prompt stands, frozen with the session;
- * 2 the input is processed; 3 the transcript is on disk before any request; 4 skills and plugins come from their cache; 5 the
- * session's event was emitted; 6 the loop; 7 the result. */
+ * 2 the input is processed; 3 the transcript is on disk before any request; 4 the loop; 5 the result. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,15 +243,17 @@ write_denials(const void *p, struct buf *out)
     permit_write_denials(p, out);
 }
 
-static void
-write_errors(const void *p, struct buf *out)
+char *
+submit_errors(const struct err *err)
 {
-    const struct err *err = p;
+    struct buf b;
     struct jw w;
-    jw_init(&w, out);
+    buf_init(&b, BUF_MAX);
+    jw_init(&w, &b);
     jw_array(&w);
     jw_cstr(&w, err->text);
     jw_end(&w);
+    return buf_take(&b);
 }
 
 static void
@@ -273,7 +274,7 @@ emit_result(struct engine *e, const struct loop_result *r, struct cancel *turn, 
     if (r->stop != STOP_NONE)
         ev->u.result.stop_reason = xstrdup(stop_reason_name(r->stop));
     if (r->err.text[0])
-        ev->u.result.errors = as_json(write_errors, &r->err);
+        ev->u.result.errors = submit_errors(&r->err);
     ev->u.result.model_usage = as_json(write_models, &c->passport);
     ev->u.result.usage = as_json(write_usage, &c->usage.submit);
     ev->u.result.denials = as_json(write_denials, c->permit);

@@ -24,10 +24,7 @@ test_prompts_run_in_order(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    scripted_reply(r.script);
-    scripted_gate(r.script, 0);
-    scripted_text(r.script, "first");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says_behind(&r, 0, "first");
     rig_says(&r, "second");
     rig_says(&r, "third");
     rig_start(&r);
@@ -39,6 +36,27 @@ test_prompts_run_in_order(void **state)
     assert_string_equal(rig_result(&r)->u.result.text, "second");
     assert_string_equal(rig_result(&r)->u.result.text, "third");
     assert_int_equal(scripted_request(r.script, 2)->n_messages, 5);
+    rig_end(&r);
+}
+
+/* What there is no room for has its end too: who waits for a result of each prompt must not wait for ever. */
+static void
+test_a_prompt_too_many_has_its_end(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    rig_says_behind(&r, 0, "first");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "one");
+    rig_kind(&r, EV_TURN);
+    for (int i = 0; i < 257; i++)
+        rig_post(&r, OP_SUBMIT, "more");
+    const struct event *e = rig_ends(&r, "model_error", "error_during_execution", 1);
+    assert_non_null(strstr(e->u.result.errors, "prompts wait already"));
+    rig_post(&r, OP_QUIT, NULL);
+    rig_kind(&r, EV_CLOSED);
+    assert_int_equal(rig_count(&r, EV_RESULT), 258);
     rig_end(&r);
 }
 
@@ -125,17 +143,13 @@ test_a_steer_too_late_is_the_next_prompt(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    scripted_reply(r.script);
-    scripted_gate(r.script, 0);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says_behind(&r, 0, "done");
     rig_says(&r, "also done");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_TURN);
     rig_post(&r, OP_STEER, "and this");
-    rig_post(&r, OP_QUERY, NULL);
-    rig_kind(&r, EV_ANSWER);
+    rig_settle(&r);
     scripted_open_gate(r.script, 0);
     rig_result(&r);
     assert_string_equal(rig_result(&r)->u.result.text, "also done");
@@ -149,17 +163,13 @@ test_an_interrupt_starts_no_steer(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    scripted_reply(r.script);
-    scripted_gate(r.script, 0);
-    scripted_text(r.script, "done");
-    scripted_end(r.script, STOP_END_TURN);
+    rig_says_behind(&r, 0, "done");
     rig_says(&r, "the next");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_TURN);
     rig_post(&r, OP_STEER, "and this");
-    rig_post(&r, OP_QUERY, NULL);
-    rig_kind(&r, EV_ANSWER);
+    rig_settle(&r);
     engine_cancel(r.e, CANCEL_USER);
     assert_string_equal(rig_result(&r)->u.result.exit, "aborted_streaming");
     scripted_open_gate(r.script, 0);
@@ -446,6 +456,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prompts_run_in_order),
+        cmocka_unit_test(test_a_prompt_too_many_has_its_end),
         cmocka_unit_test(test_a_steer_joins_after_the_results),
         cmocka_unit_test(test_a_steer_attaches_its_files),
         cmocka_unit_test(test_piped_input_names_no_files),
