@@ -47,8 +47,8 @@ enum query_kind {
      * "bytes","print","excerpt"}],"complete":bool}, newest first; excerpt: of the prompt that holds the words. Only the newest
      * 1,000 files are looked at, then complete is false. */
     QUERY_SESSIONS,
-    /* {"mode","trusted","rules":[{"list","rule","scope","file","line","removable"}],"problems":[{"file","line","text"}]};
-     * removable: `/permissions remove LIST RULE` takes it out of its file. */
+    /* {"mode","trusted","rules":[{"list","rule","scope","file","line","removable"}],"problems":[{"file","line","text"}],
+     * "sandbox":{...}} (engine/permit_sandbox.h); removable: `/permissions remove LIST RULE` takes it out of its file. */
     QUERY_RULES,
     /* text: part of a path. {"files":[...],"complete":bool} */
     QUERY_FILES,
@@ -260,7 +260,8 @@ struct event {
             struct err err;
         } retry;
         struct {
-            const char *tier; /* static: "snip" "micro" "collapse" "auto" "person" "reactive" */
+            /* static: "budget" "snip" "micro" "collapse" "trim" "auto" "person" "reactive"; "" when replayed */
+            const char *tier;
             int64_t before, after; /* tokens; START: after 0 */
             char *text;            /* END: one line for the person; NULL */
             bool failed;

@@ -85,20 +85,21 @@ set_state(struct executor *x, struct call *c, enum tool_state state)
     core_emit(x->core, e);
 }
 
-static bool
-looks_like_diff(struct str s)
+struct str
+call_shown(const struct call *c, bool *ret_diff)
 {
-    return str_starts(s, "@@ ") || str_starts(s, "--- ");
+    struct str s = buf_str(c->result.display.len ? &c->result.display : &c->result.text);
+    *ret_diff = str_starts(s, "@@ ") || str_starts(s, "--- ");
+    return s;
 }
 
 static void
 emit_end(struct executor *x, const struct call *c)
 {
     struct event *e = tool_event(x, c, PHASE_END);
-    struct str shown = buf_str(c->result.display.len ? &c->result.display : &c->result.text);
+    struct str shown = call_shown(c, &e->u.tool.is_diff);
     e->u.tool.output = str_dup(str_sub(shown, 0, SHOWN_MAX));
     e->u.tool.summary = xstrdup(c->result.summary);
-    e->u.tool.is_diff = looks_like_diff(shown);
     e->u.tool.is_error = c->result.is_error;
     e->u.tool.bytes = (int64_t)c->result.text.len;
     e->u.tool.elapsed_ms = c->ended_ms - c->started_ms;

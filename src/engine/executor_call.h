@@ -12,10 +12,11 @@ struct call {
     struct cJSON *tree;      /* of input; NULL: bad input */
     const struct tool *tool; /* NULL: unknown */
     enum tool_state state;
-    bool approved;     /* the person said yes to exactly this input */
-    bool edited;       /* ... after changing it */
-    bool yes;          /* a person was asked and said it */
-    bool safe;         /* may overlap; valid for cwd generation safe_gen */
+    bool
+        approved; /* it may run, with exactly this input: by the rules, the classifier or a person */
+    bool edited;  /* a person changed the input */
+    bool yes;     /* a person was asked and said it */
+    bool safe;    /* may overlap; valid for cwd generation safe_gen */
     uint64_t safe_gen; /* 0: not judged yet */
     uint64_t ask_id;   /* while ASKING or JUDGING */
     struct cancel *cancel, *background;
@@ -63,5 +64,7 @@ struct job *call_make_job(struct executor *x, struct call *c);
 bool call_may_outlive(const struct executor *x, const struct call *c);
 /* executor_ends.c: how the calls of the batch ended goes to the journal with their results. */
 void executor_add_ends(struct executor *x, struct message_builder *b);
+/* What a person sees of its result, and whether that is a unified diff. Borrowed. */
+struct str call_shown(const struct call *c, bool *ret_diff);
 /* May it overlap with others? */
 bool call_is_safe(struct executor *x, struct call *c);

@@ -11,12 +11,6 @@
 #define DISPLAY_MAX ((size_t)16 << 10) /* of one call */
 #define DISPLAYS_MAX ((size_t)256 << 10)
 
-static bool
-is_diff(struct str s)
-{
-    return str_starts(s, "@@ ") || str_starts(s, "--- ");
-}
-
 /* Whole lines of what was shown, as many as fit. */
 static void
 write_display(struct jw *w, struct str shown, size_t cap)
@@ -53,7 +47,9 @@ write_end(const struct executor *x, const struct call *c, size_t *left, struct j
         write_display(w, buf_str(&r->display), cap);
         *left -= r->display.len < cap ? r->display.len : cap;
     }
-    if (is_diff(buf_str(r->display.len ? &r->display : &r->text)))
+    bool diff;
+    (void)call_shown(c, &diff);
+    if (diff)
         jw_kbool(w, "is_diff", true);
     jw_end(w);
 }

@@ -41,10 +41,8 @@ count_if_near(struct loop *l)
     const struct core *c = l->core;
     int64_t used = context_used(c), tokens;
     if (context_is_near(used, compact_limit(l->core)) ||
-        context_is_near(used, context_window(c) - context_reserve(context_window(c)))) {
-        core_mend(l->core, " before it was counted");
+        context_is_near(used, context_window(c) - context_reserve(context_window(c))))
         (void)context_count(l->core, &tokens);
-    }
 }
 
 /* Automatic compaction, where it is due. What it left must fit below the limit: another one would change nothing. */

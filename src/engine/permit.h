@@ -84,5 +84,5 @@ void permit_write_denials(const struct permit *p, struct buf *out);
 /* Takes a rule ("allow", "Bash(make:*)") out of the yare settings file it stands in. */
 bool permit_remove_rule(struct permit *p, const char *list, const char *text,
                         struct err *err) MUST_CHECK;
-/* The rules in force, for /permissions and QUERY_RULES: {"rules":[..],"problems":[..],"sources":[..]}. */
+/* The rules in force, as QUERY_RULES gives them (event.h). */
 void permit_write_rules(struct permit *p, struct buf *out);

@@ -27,9 +27,8 @@ struct fold {
 /* ---- what is in it ---- */
 
 static void
-add_name(struct buf *out, struct str_set *set, const struct tier_call *c, const char *text)
+add_name(struct buf *out, struct str_set *set, const char *text)
 {
-    (void)c;
     struct str s = str_from(text);
     if (!s.len || buf_full(out) || out->len + s.len > NAMES_MAX || !str_set_add(set, s))
         return;
@@ -59,7 +58,7 @@ gather_names(struct fold *f)
         kept[n_kept++] = c->path ? xstrdup(c->path) : buf_take(&b);
         buf_release(&b);
         int k = c->reads ? 0 : c->edits ? 1 : 2;
-        add_name(&f->names[k], &sets[k], c, kept[n_kept - 1]);
+        add_name(&f->names[k], &sets[k], kept[n_kept - 1]);
     }
     for (int k = 0; k < 3; k++)
         str_set_release(&sets[k]);

@@ -42,8 +42,8 @@ struct tier_marks {
     struct tier_mark *list;
     size_t n, cap;
 };
-/* A marker for the result of `c`; why: "a newer result of it stands below". word: "snipped", "cleared". keep: its text goes to
- * v->keep_dir, for it cannot be had again. Returns the tokens it saves; 0: nothing, and no marker was made. */
+/* A marker for the result of `c`; why: "a newer result of it stands below". word: "snipped", "cleared". A text that cannot be had again
+ * goes to v->keep_dir. Returns the tokens it saves; 0: nothing, and no marker was made. */
 int64_t tier_mark_call(const struct tier_view *v, const struct tier_call *c, const char *word,
                        const char *why, struct tier_marks *marks, struct tier_result *ret);
 /* Makes the edits, one a message. Releases the marks. */

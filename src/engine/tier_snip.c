@@ -82,7 +82,7 @@ weigh_read(struct later *f, const struct tier_call *c)
     return w;
 }
 
-/* The weight of each call; `l` is for files, `again` for calls. */
+/* The weight of each call, by what came after it. */
 static enum weight *
 weigh(const struct tier_calls *calls)
 {
