@@ -99,11 +99,35 @@ reached(const struct chain *c, const struct rule_filter *list, const struct acce
     return overlap(c, list, a, n, a->below || (kinds[a->kind].tree && !each));
 }
 
+/* A deny rule names whatever may lie in the tree. */
+static const struct perm_rule *
+whole_denied(const struct chain *c, const struct access *a, const struct path_names *n)
+{
+    const struct perm_rule *r = NULL;
+    for (size_t i = 0; i < n->n && a->kind == EFFECT_READ_TREE && !a->glob && !r; i++) {
+        struct path_names all = {.n = 1, .v = {xasprintf("%s/\x02", n->v[i])}};
+        struct path_names deep = {.n = 1, .v = {xasprintf("%s/\x02/\x02", n->v[i])}};
+        const char *const *v = (const char *const *)all.v, *const *w = (const char *const *)deep.v;
+        r = rules_match_path(c->req->rules, &c->deny, rule_tool(a), v, 1, &c->anchor);
+        if (!rules_match_path(c->req->rules, &c->deny, rule_tool(a), w, 1, &c->anchor))
+            r = NULL;
+        path_names_release(&all);
+        path_names_release(&deep);
+    }
+    return r;
+}
+
 /* What the operand itself is not, but may reach. A tool that leaves such files out itself need not ask. */
 static void
 judge_reach(struct chain *c, const struct access *a, const struct path_names *n)
 {
     const struct perm_rule *deny = reached(c, &c->deny, a, n), *ask = reached(c, &c->ask, a, n);
+    const struct perm_rule *whole = deny ? whole_denied(c, a, n) : NULL;
+    if (whole) {
+        chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, whole, a->shown,
+                  "a deny rule names all that lies below '%s'", n->v[0]);
+        return;
+    }
     if (!a->filters) {
         if (deny || ask)
             chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, deny ? deny : ask, a->shown,
@@ -338,6 +362,18 @@ match_needs_look(const struct access *a, const char *pattern, const char *path)
            (kinds[a->kind].tree && S_ISDIR(st.st_mode));
 }
 
+/* Nothing is there yet that a written pattern stands for: when it runs there may be. */
+static void
+judge_unmatched(struct chain *c, const struct access *a, const char *pattern, size_t matches)
+{
+    bool own = false;
+    const char *what =
+        kinds[a->kind].write && !matches ? path_pattern_protected(c, pattern, &own) : NULL;
+    if (what)
+        chain_add(c, "L5", VERDICT_ASK, own ? FORCE_HARD : FORCE_PERSON, NULL, a->shown,
+                  "'%s' may stand for a protected path: %s", a->path, what);
+}
+
 static void
 judge_pattern(struct chain *c, const struct access *a)
 {
@@ -367,6 +403,8 @@ judge_pattern(struct chain *c, const struct access *a)
         one.shown = g.gl_pathv[i];
         judge_access(c, &one);
     }
+    if (!failed || failed == GLOB_NOMATCH)
+        judge_unmatched(c, a, n.v[0], g.gl_pathc);
     globfree(&g);
     path_names_release(&n);
 

@@ -138,6 +138,8 @@ bool path_probe_fold(const char *dir);
 /* A folder or file that is never written without a person: what it is; own: yare's own or .claude's. With `tree` what lies below
  * counts too. */
 const char *path_protected(const struct chain *c, const char *path, bool tree, bool *ret_own);
+/* The same of a pattern that nothing matches yet: what some name that it may stand for would be. *ret_own: as it was, or true. */
+const char *path_pattern_protected(const struct chain *c, const char *pattern, bool *ret_own);
 bool path_device_harmless(const char *path);
 bool path_leads_anywhere(const char *path); /* a link of a process: where to, only it can tell */
 const char *path_special(const char *path, bool write); /* why it is no plain file, or NULL */
@@ -176,6 +178,8 @@ bool repo_modules_run(const char *root, const char *git, int depth);
 /* A git command works in the project's own repository, in whichever of its folders it runs (-C counted). */
 bool repo_git_is_own(const struct chain *c, const struct perm_leaf *leaf);
 bool leaf_is(const struct perm_leaf *leaf, const char *program); /* by base name */
+/* cover_options.c: why a rule that begins with the program's name does not reach an option of this call, or NULL. */
+const char *options_gap(const struct perm_leaf *l, const struct perm_rule *r);
 
 /* layers.c: find with a test of names, joined to nothing else by -o or !, means what they match, not the folder it starts from. */
 bool leaf_finds_by_name(const struct perm_leaf *l);

@@ -216,6 +216,8 @@ prefix_gap(const struct chain *c, size_t i, const struct perm_rule *r)
     if (!why)
         why = git_gap(c, i, r);
     if (!why)
+        why = options_gap(l, r);
+    if (!why)
         why = evaluates_gap(l);
     return why ? why : repository_gap(c, l);
 }

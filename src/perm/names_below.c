@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fs.h"
 #include "base/repo.h"
 #include "perm/shell.h"
 
@@ -100,8 +101,12 @@ look_at_index(struct look *k, const char *dir)
     bool found = false;
     char *top = repo_find_top(dir);
     struct listed t = {.k = k, .top = top, .dir = dir};
-    if (!top || (!repo_each_tracked(top, look_at_listed, &t, &found) && found))
+    if (top && !repo_each_tracked(top, look_at_listed, &t, &found) && found)
         k->lost = true;
+    /* Without a repository there are no names; a folder with a HEAD may be one that has no work tree of its own. */
+    char *bare = top ? NULL : fs_find_up(dir, "HEAD");
+    k->lost = k->lost || bare;
+    free(bare);
     free(top);
 }
 

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/text.h"
 #include "perm/chain_ctx.h"
+#include "perm/overlap.h"
 #include "perm/protected.h"
 
 /* A component anywhere in the path. own: asked in bypass mode too. guard: must not come to be where a confined command may write: in
@@ -179,6 +180,21 @@ below_roots(const struct chain *c, const char *path)
             rest = path + n;
     }
     return rest;
+}
+
+const char *
+path_pattern_protected(const struct chain *c, const char *pattern, bool *ret_own)
+{
+    struct str rest = str_from(below_roots(c, pattern)), part;
+    const char *found = NULL;
+    while (str_split(&rest, '/', &part))
+        for (size_t i = 0; part.len && i < ARRAY_LEN(names); i++)
+            if (names[i].name[0] == '.' && (!found || names[i].own) &&
+                path_overlap(str_from(names[i].name), part, false, true)) {
+                found = names[i].what;
+                *ret_own = *ret_own || names[i].own;
+            }
+    return found;
 }
 
 const char *

@@ -233,6 +233,14 @@ index_changes_before(const struct chain *c, const struct perm_leaf *own)
     return false;
 }
 
+/* A rule that says by its place which file it means ("./.env", "secrets/x") says that it is there, or soon will be: in the project
+ * itself it counts without a look. One that gives a name alone is a precaution that holds everywhere. */
+static bool
+says_where(const struct perm_rule *rule)
+{
+    return strchr(rule->body, '/') != NULL;
+}
+
 /* False: what lies on the disk has to be looked at as well. */
 static bool
 walk_tracked(struct reach *r, const struct perm_leaf *own)
@@ -244,6 +252,10 @@ walk_tracked(struct reach *r, const struct perm_leaf *own)
     if (top && !repo_each_tracked(top, look_at_tracked, &t, &found) && found && !r->found)
         r->lost = true;
     free(top);
+    bool reads = strcmp(r->tool, "Read") == 0; /* no index to look into */
+    for (size_t i = 0; reads && !found && i < r->n_rules && !r->found; i++)
+        if (says_where(r->rules[i]))
+            r->found = r->rules[i];
     return top && !index_changes_before(r->c, own);
 }
 
@@ -315,12 +327,12 @@ holds_root(const struct chain *c, const struct path_names *n)
     return false;
 }
 
-/* A rule that says by its place which file it means ("./.env", "secrets/x") says that it is there, or soon will be: in the project
- * itself it counts without a look. One that gives a name alone is a precaution that holds everywhere. */
+/* The rule's file has a plain name, and one that is read. */
 static bool
-says_where(const struct perm_rule *rule)
+name_is_read(const struct reach *r, const struct perm_rule *rule)
 {
-    return strchr(rule->body, '/') != NULL;
+    const char *last = strrchr(rule->body, '/') + 1;
+    return *last && !strpbrk(last, "*?[{\\") && is_read(r, last);
 }
 
 /* rg does not reach hidden files. */
@@ -339,9 +351,10 @@ look_below(struct reach *r, const struct access *a)
     bool tracked = a->span == SPAN_TRACKED;
     bool sure = tracked || ((a->leaf->argv_known || given_names(c, a->leaf)) && !changes_before(c));
     bool near = r->names_only || r->n_only || path_in_roots(c, r->top, false);
-    bool root = a->span == SPAN_DISK && !r->names_only && !r->n_only && holds_root(c, r->top);
+    bool root = a->span == SPAN_DISK && !r->names_only && holds_root(c, r->top);
     for (size_t i = 0; root && i < r->n_rules && !r->found; i++)
-        if (says_where(r->rules[i]) && !(r->skip_hidden && is_hidden(r->rules[i])))
+        if (says_where(r->rules[i]) && !(r->skip_hidden && is_hidden(r->rules[i])) &&
+            (!r->n_only || name_is_read(r, r->rules[i])))
             r->found = r->rules[i];
     r->lost = r->top->lost || a->span == SPAN_UNSEEN || !sure || !near;
     if (!r->lost && !r->found && (!tracked || !walk_tracked(r, a->leaf)))

@@ -213,6 +213,8 @@ void walk_case(struct sh *sh, TSNode n);
 void walk_substitution(struct sh *sh, TSNode node);
 /* $(cat <<'EOF' ...) and the like whose value is literal; true and the text. */
 bool walk_literal_substitution(struct sh *sh, TSNode node, struct str *ret);
+/* The substitution, just walked, prints one number and nothing else, or nothing at all. */
+bool substitution_counts(struct sh *sh, TSNode node);
 bool node_is(TSNode n, const char *type);
 struct str node_text(const struct sh *sh, TSNode n);
 bool gap_is_blank(const struct sh *sh, uint32_t from, uint32_t to, bool newlines);

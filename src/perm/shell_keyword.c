@@ -82,6 +82,17 @@ after_coproc(struct str t, size_t i)
     return n > 0 && ends_word(t, i + n) && compound_at(t, next) ? next : 0;
 }
 
+/* "coproc NAME {": the shell sets the variable to the descriptors. */
+static void
+coproc_sets(struct sh *sh, struct str t, size_t i)
+{
+    struct str name = str_sub(t, i, name_at(t, i));
+    if (env_plain_name(name))
+        state_set(sh, name, VAR_UNKNOWN, str_from(NULL));
+    else
+        sh_incomplete(sh, "a coprocess sets a variable that decides what runs");
+}
+
 /* The command node's name is a keyword that matters: it is blanked out. */
 static bool
 take_out(struct sh *sh, struct unit *u, TSNode command)
@@ -97,6 +108,8 @@ take_out(struct sh *sh, struct unit *u, TSNode command)
     size_t to = coproc ? after_coproc(t, end) : bang ? skip_blanks(t, end) : after_time(t, end);
     if (to == 0 || to == end || u->n_taken == ARRAY_LEN(u->taken))
         return false;
+    if (coproc && !compound_at(t, skip_blanks(t, end)) && !assignment_at(t, skip_blanks(t, end)))
+        coproc_sets(sh, t, skip_blanks(t, end));
     if (coproc || bang)
         u->taken[u->n_taken++] = (struct taken){(uint32_t)to, coproc ? 'c' : '!'};
     char *copy = arena_dup(sh->a, t.ptr, t.len);

@@ -82,3 +82,62 @@ walk_literal_substitution(struct sh *sh, TSNode node, struct str *ret)
         ret->len--;
     return true;
 }
+
+/* ---- what prints a number ---- */
+
+static bool
+argv_is(const struct perm_leaf *l, size_t i, const char *text)
+{
+    return i < l->n_argv && l->argv[i].known && !l->argv[i].glob && str_is(l->argv[i].text, text);
+}
+
+/* "wc -l" of its input and "grep -c PATTERN" of that or of one file. */
+static bool
+leaf_counts(struct sh *sh, const struct perm_leaf *l)
+{
+    static const char *const counts[] = {"-l", "-w", "-c", "-m"};
+    bool wc = argv_is(l, 0, "wc") && l->n_argv == 2, grep = argv_is(l, 0, "grep"), found = false;
+    if (!l->argv_known || l->bad_env || !l->n_argv || funcs_have(sh, l->argv[0].text))
+        return false;
+    for (size_t i = 0; wc && i < ARRAY_LEN(counts); i++)
+        found = found || argv_is(l, 1, counts[i]);
+    if (!grep || l->n_argv < 3 || l->n_argv > 4 || !str_starts(l->argv[1].text, "-c"))
+        return found;
+    for (size_t i = 2; i < l->argv[1].text.len; i++)
+        if (!strchr("EFGivwx", l->argv[1].text.ptr[i]))
+            return false;
+    return !str_starts(l->argv[2].text, "-") && !l->argv[2].glob &&
+           (l->n_argv == 3 || (!str_starts(l->argv[3].text, "-") && !l->argv[3].glob));
+}
+
+/* The redirections add nothing to what is printed. */
+static bool
+redirects_silent(struct sh *sh, TSNode st)
+{
+    for (uint32_t i = 1; i < ts_node_named_child_count(st); i++) {
+        struct str t = node_text(sh, ts_node_named_child(st, i));
+        if (!str_is(t, "2>/dev/null") && !(str_starts(t, "<") && !str_starts(t, "<<")))
+            return false;
+    }
+    return true;
+}
+
+bool
+substitution_counts(struct sh *sh, TSNode node)
+{
+    const struct perm_leaf *last = sh->ret->n_leaves ? leaf_at(sh, sh->ret->n_leaves - 1) : NULL;
+    if (!last || ts_node_child_count(node) != 3 || node_text(sh, node).ptr[0] == '`')
+        return false;
+    TSNode st = ts_node_child(node, 1);
+    if (node_is(st, "redirected_statement")) {
+        if (!redirects_silent(sh, st))
+            return false;
+        st = ts_node_named_child(st, 0);
+    }
+    if (node_is(st, "pipeline"))
+        st = ts_node_named_child(st, ts_node_named_child_count(st) - 1);
+    if (node_is(st, "redirected_statement") && redirects_silent(sh, st))
+        st = ts_node_named_child(st, 0);
+    return node_is(st, "command") && last->n_argv && leaf_counts(sh, last) &&
+           str_starts(node_text(sh, st), str_is(last->argv[0].text, "wc") ? "wc " : "grep ");
+}

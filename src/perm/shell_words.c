@@ -185,6 +185,8 @@ put_substitution(struct decode *d, TSNode n, bool dq)
             walk_substitution(sh, n);
         if (literal && dq)
             put_text(d, text, XQ);
+        else if (!literal && substitution_counts(sh, n))
+            put(d, 0, XU | XN);
         else
             put(d, 0, (uint8_t)(XU | (dq ? 0 : XS)));
     } else if (node_is(n, "process_substitution")) {

@@ -162,12 +162,43 @@ run_text(struct wrap *x, const struct word *w, struct str text)
         words_are_guessed(x->sh, from);
 }
 
+/* A word that echo or printf prints as it stands: for printf the closing newline is left out. */
+static bool
+printed_plainly(struct str *s, bool format)
+{
+    if (format && str_ends(*s, "\\n"))
+        s->len -= 2;
+    return !memchr(s->ptr, '\\', s->len) && !(format && memchr(s->ptr, '%', s->len));
+}
+
+/* "echo TEXT | sh" and "printf TEXT | sh". False: what is fed is not known. */
+static bool
+fed_text(struct sh *sh, struct str *ret)
+{
+    size_t last = sh->n_stages ? sh->stages[sh->n_stages - 1] : SIZE_MAX;
+    const struct perm_leaf *l = last == SIZE_MAX ? NULL : leaf_at(sh, last);
+    if (!l || !l->argv_known || l->n_argv < 2 || l->n_effects || l->wrapper != SIZE_MAX)
+        return false;
+    bool print = str_is(l->argv[0].text, "printf") && l->n_argv == 2;
+    bool plain = (print || str_is(l->argv[0].text, "echo")) && !str_starts(l->argv[1].text, "-");
+    struct buf b;
+    buf_init(&b, SH_PARSE_BYTES);
+    for (size_t i = 1; i < l->n_argv && plain; i++) {
+        struct str s = l->argv[i].text;
+        plain = printed_plainly(&s, print) && buf_add(&b, s.ptr, s.len) && buf_addc(&b, ' ');
+    }
+    *ret = plain ? arena_str(sh->a, buf_str(&b)) : str_from(NULL);
+    buf_release(&b);
+    return plain;
+}
+
 void
 wrap_shell(struct wrap *x)
 {
     struct sh *sh = x->sh;
     const struct command *c = x->c;
     bool with_c, su = x->w->power;
+    struct str fed;
     if (runs_words(x)) {
         wrap_runuser(x);
         return;
@@ -191,6 +222,8 @@ wrap_shell(struct wrap *x)
         leaf_inner_text(sh, x->leaf, c->doc->body, false);
     } else if (c->herestring) {
         run_text(x, c->herestring, c->herestring->w.text);
+    } else if (!su && fed_text(sh, &fed)) {
+        leaf_inner_text(sh, x->leaf, fed, false);
     } else if (!su) { /* what comes through the pipe may be anything */
         leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
     }
