@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "perm/chain_ctx.h"
+#include "perm/trees.h"
 
 enum { MATCHES_MAX = 2000 };
 
@@ -35,8 +35,11 @@ rule_tool(const struct access *a)
 static bool
 path_rules_exist(const struct chain *c, const struct access *a)
 {
-    return rules_any(c->req->rules, &c->deny, "Read") ||
-           (kinds[a->kind].write && rules_any(c->req->rules, &c->deny, "Edit"));
+    const struct perm_rules *rs = c->req->rules;
+    if (a->kind == EFFECT_EXEC) /* what runs may be what a rule for Bash names */
+        return rules_any(rs, &c->deny, "Bash") || rules_any(rs, &c->ask, "Bash");
+    return rules_any(rs, &c->deny, "Read") ||
+           (kinds[a->kind].write && rules_any(rs, &c->deny, "Edit"));
 }
 
 static enum match_how
@@ -90,12 +93,13 @@ static const struct perm_rule *
 reached(const struct chain *c, const struct rule_filter *list, const struct access *a,
         const struct path_names *n)
 {
-    if ((a->kind == EFFECT_READ_TREE || a->below) && a->leaf && !a->glob)
+    bool all = a->kind == EFFECT_READ_TREE || a->kind == EFFECT_DELETE_TREE;
+    if ((all || a->below) && a->leaf && !a->glob)
         return tree_reaches(c, a, list, rule_tool(a), n);
     if (a->kind == EFFECT_DELETE && !a->glob && is_plain_file(n))
         return NULL; /* its own names were judged */
     /* Folders among what a pattern matches are judged one by one. */
-    bool each = a->kind == EFFECT_READ_TREE && a->leaf && !others_change(c, a->leaf);
+    bool each = all && a->leaf && !others_change(c, a->leaf);
     return overlap(c, list, a, n, a->below || (kinds[a->kind].tree && !each));
 }
 
@@ -153,6 +157,8 @@ access_rules(struct chain *c, const struct access *a, const struct path_names *n
         r = rules_match_path(rs, &c->deny, "Cd", v, n->n, &c->anchor);
     if (!r)
         r = path_other_name_rule(c, &c->deny, rule_tool(a), n);
+    if (!r && a->kind == EFFECT_DELETE_TREE && a->leaf && !a->glob && !a->by_name)
+        r = trees_whole_rule(c, "Edit", n); /* what lies in it is what the rule is about */
     if (r) {
         chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, r, a->shown, "a deny rule names '%s'",
                   n->v[0]);
@@ -393,8 +399,8 @@ judge_pattern(struct chain *c, const struct access *a)
         chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
                   "what '%s' stands for cannot be told", a->path);
     if (g.gl_pathc > MATCHES_MAX)
-        chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
-                  "'%s' stands for too many files", a->path);
+        chain_add(c, "L5", VERDICT_ASK, path_rules_exist(c, a) ? FORCE_HARD : FORCE_PLAIN, NULL,
+                  a->shown, "'%s' stands for too many files", a->path);
     one.glob = false;
     for (size_t i = 0; !failed && i < g.gl_pathc && i < MATCHES_MAX; i++) {
         if (!match_needs_look(a, n.v[0], g.gl_pathv[i]))
@@ -436,7 +442,8 @@ judge_unknown(struct chain *c, const struct access *a)
     if (a->kind == EFFECT_DELETE_TREE)
         chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
                   "it removes everything below '%s', which cannot be known before it runs", shown);
-    else if (path_rules_exist(c, a))
+    else if (path_rules_exist(c, a) &&
+             !(kinds[a->kind].write && strcmp(shown, "{}") == 0 && trees_found(c, a->leaf)))
         chain_add(
             c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
             "it %s '%s', which cannot be known before it runs and may be what a deny rule names",

@@ -55,7 +55,9 @@ struct access {
     bool below;          /* a write that changes whatever lies below */
     enum perm_span span; /* of a recursive read */
     const char *only;    /* of a recursive read: a pattern for the files' names, or NULL */
-    bool filters;        /* the tool itself leaves out what deny and ask rules name below path */
+    const char
+        *types;   /* of what is done below: ends of the files' names, parted by blanks, or NULL */
+    bool filters; /* the tool itself leaves out what deny and ask rules name below path */
     const struct cover
         *cover; /* of the command whose argument it is, or NULL: a tool's own access */
     const struct perm_rule *tool_rule; /* an allow rule for the bare tool, or NULL */

@@ -4,11 +4,12 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
-#include "perm/chain_ctx.h"
+#include "perm/trees.h"
 
 enum { PIECES_MAX = 256, PATH_LONGEST = 4096 };
 
@@ -19,16 +20,6 @@ is_any(const struct perm_leaf *l, const char *const *programs, size_t n)
         if (leaf_is(l, programs[i]))
             return true;
     return false;
-}
-
-/* These read or write all that lies in a folder they are given. */
-static bool
-takes_trees(const struct perm_leaf *l)
-{
-    static const char *const programs[] = {"tar",  "bsdtar", "gtar",  "zip",         "7z",
-                                           "7za",  "rar",    "rsync", "scp",         "sftp",
-                                           "cpio", "pax",    "ditto", "git-archive", "restic"};
-    return is_any(l, programs, ARRAY_LEN(programs));
 }
 
 /* Their words are code or statements that open files, whatever else stands in them. */
@@ -56,9 +47,9 @@ has_word(const struct perm_leaf *l, const char *word)
 static bool
 git_changes_files(const struct perm_leaf *l)
 {
-    static const char *const subs[] = {
-        "checkout", "restore", "rm",        "mv",    "clean", "apply",         "clone",
-        "worktree", "init",    "submodule", "reset", "am",    "checkout-index"};
+    static const char *const subs[] = {"checkout",  "restore", "rm",    "bundle",        "mv",
+                                       "clean",     "apply",   "clone", "worktree",      "init",
+                                       "submodule", "reset",   "am",    "checkout-index"};
     if (has_word(l, "--cached") || (has_word(l, "--staged") && !has_word(l, "--worktree")))
         return false; /* the index alone */
     if (has_word(l, "reset"))
@@ -75,9 +66,10 @@ copies_or_edits(const struct perm_leaf *l)
 {
     static const struct {
         const char *program, *word;
-    } rows[] = {{"docker", "cp"},     {"podman", "cp"},  {"kubectl", "cp"}, {"cmake", "-E"},
-                {"cargo", "new"},     {"cargo", "init"}, {"gh", "clone"},   {"dotnet", "new"},
-                {"terraform", "fmt"}, {"uv", "init"},    {"poetry", "new"}};
+    } rows[] = {{"docker", "cp"},     {"podman", "cp"},   {"kubectl", "cp"},  {"cmake", "-E"},
+                {"cargo", "new"},     {"cargo", "init"},  {"gh", "clone"},    {"dotnet", "new"},
+                {"terraform", "fmt"}, {"uv", "init"},     {"poetry", "new"},  {"npm", "init"},
+                {"npm", "create"},    {"pnpm", "create"}, {"yarn", "create"}, {"bun", "create"}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (leaf_is(l, rows[i].program) && has_word(l, rows[i].word))
             return true;
@@ -212,6 +204,7 @@ is_output_option(struct str option)
                                         "-d",
                                         "--download-dir",
                                         "--prefix",
+                                        "--target-dir",
                                         "--cwd",
                                         "-C",
                                         "-B",
@@ -226,6 +219,20 @@ is_output_option(struct str option)
         if (str_is(name, names[i]))
             return true;
     return false;
+}
+
+/* Of these there is no doubt: the file is made or overwritten. */
+static bool
+is_written_option(const struct perm_leaf *l, struct str option)
+{
+    static const char *const names[] = {"-o", "--output", "--output-file", "--outfile",
+                                        "--output-document"};
+    size_t eq = str_find(option, '=', 0);
+    struct str name = eq == (size_t)-1 ? option : str_sub(option, 0, eq);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return leaf_is(l, "wget") && str_is(name, "-O");
 }
 
 /* ---- one name ---- */
@@ -249,9 +256,9 @@ edit_rule(const struct chain *c, const struct path_names *n)
 
 struct look {
     struct chain *c;
-    bool tree;  /* it takes whole folders */
-    bool edits; /* it may change what it names */
-    bool reads; /* what is read there is denied by rules that other layers have not looked at */
+    bool edits;  /* it may change what it names */
+    bool writes; /* it does */
+    bool reads;  /* what is read there is denied by rules that other layers have not looked at */
 };
 
 static void
@@ -260,7 +267,7 @@ name_from(const struct look *k, const char *cwd, const char *text)
     struct chain *c = k->c;
     struct path_names n;
     bool own = false;
-    if (chain_seen(c, xasprintf("operand %d%d%d %s %s", k->tree, k->edits, k->reads, cwd, text)))
+    if (chain_seen(c, xasprintf("operand %d%d%d %s %s", k->edits, k->writes, k->reads, cwd, text)))
         return;
     path_names_init(&n, cwd, text, c->fold);
     for (size_t i = 0; i < n.n; i++) {
@@ -274,15 +281,13 @@ name_from(const struct look *k, const char *cwd, const char *text)
     const char *const *v = (const char *const *)n.v;
     const struct perm_rule *r = k->edits ? edit_rule(c, &n) : NULL;
     if (r)
-        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
-                  "it may change '%s', which a deny rule is about", text);
+        chain_add(c, "rules", k->writes ? VERDICT_DENY : VERDICT_ASK, FORCE_HARD, r, text,
+                  "it %s '%s', which a deny rule is about", k->writes ? "writes" : "may change",
+                  text);
     r = k->reads ? rules_match_path(c->req->rules, &c->deny, "Read", v, n.n, &c->anchor) : NULL;
     if (r)
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
                   "the code names '%s', which a deny rule is about", text);
-    struct access a = {.kind = EFFECT_READ_TREE, .path = n.v[0], .shown = text};
-    if (k->tree && fs_is_dir(n.v[0]))
-        access_rules(c, &a, &n);
     path_names_release(&n);
 }
 
@@ -299,6 +304,31 @@ judge_name(const struct look *k, const struct perm_leaf *l, struct str s)
     free(text);
 }
 
+/* What the shell makes of a pattern. */
+static void
+judge_matches(const struct look *k, const struct perm_leaf *l, struct str pattern)
+{
+    enum { MATCHES_MAX = 2000 };
+    for (size_t i = 0; i < (l->n_cwds ? l->n_cwds : 1); i++) {
+        const char *cwd = l->n_cwds ? l->cwds[i] : k->c->cwd;
+        char *text = str_dup(pattern), *path = fs_normalize(cwd, text);
+        glob_t g = {0};
+        int failed = glob(path, GLOB_NOSORT, NULL, &g);
+        const struct perm_rule *r = NULL;
+        if ((failed && failed != GLOB_NOMATCH) || g.gl_pathc > MATCHES_MAX)
+            r = rules_overlap_path(k->c->req->rules, &k->c->deny, "Edit", path, true,
+                                   &k->c->anchor);
+        if (r)
+            chain_add(k->c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
+                      "it may change what '%s' stands for, which a deny rule is about", text);
+        for (size_t m = 0; !r && !failed && m < g.gl_pathc; m++)
+            name_from(k, cwd, g.gl_pathv[m]);
+        globfree(&g);
+        free(path);
+        free(text);
+    }
+}
+
 /* ---- names inside a word ---- */
 
 static bool
@@ -313,7 +343,6 @@ judge_pieces(const struct look *k, const struct perm_leaf *l, struct str s)
 {
     size_t looked = 0;
     struct look in = *k;
-    in.tree = false;
     in.reads = rules_any(k->c->req->rules, &k->c->deny, "Read");
     for (size_t i = 0; i < s.len && looked < PIECES_MAX;) {
         size_t n = 0, letters = 0;
@@ -399,7 +428,9 @@ copies_into(const struct perm_leaf *l)
 static void
 judge_links(struct chain *c, const struct perm_leaf *l)
 {
-    struct look k = {.c = c};
+    /* a file of two names is changed by either */
+    bool hard = leaf_is(l, "ln") && !trees_has(l, "~s|--symbolic");
+    struct look k = {.c = c, .edits = hard && rules_any(c->req->rules, &c->deny, "Edit")};
     for (size_t i = 1; leaf_is(l, "ln") && i < l->n_argv; i++)
         if (l->argv[i].known && l->argv[i].text.len && l->argv[i].text.ptr[0] != '-')
             judge_name(&k, l, l->argv[i].text);
@@ -410,20 +441,29 @@ judge_operands(struct chain *c, const struct perm_leaf *l)
 {
     bool edit_rules = rules_any(c->req->rules, &c->deny, "Edit"), code = takes_code(l);
     judge_links(c, l);
+    judge_copies(c, l);
     if (copies_into(l))
         judge_copied(&(struct look){.c = c, .edits = edit_rules}, l);
     if (!l->effects_unknown)
         return;
-    bool leaves = l->role == LEAF_WRAPPER || leaves_operands(l), output = false;
+    judge_trees(c, l);
+    judge_mounts(c, l);
+    judge_patch(c, l);
+    bool leaves = l->role == LEAF_WRAPPER || leaves_operands(l), output = false, written = false;
+    if (edit_rules && !leaves && trees_is_given_found(c, l) && !trees_found(c, l))
+        trees_ask_of_anything(c, l);
     for (size_t i = 1; i < l->n_argv; i++) {
         struct str s = l->argv[i].text;
         bool here = output || (s.len && is_output_option(s));
         bool text = code && (memchr(s.ptr, ' ', s.len) || memchr(s.ptr, '(', s.len));
-        struct look k = {
-            .c = c, .tree = takes_trees(l), .edits = edit_rules && (!leaves || here || text)};
+        struct look k = {.c = c, .edits = edit_rules && (!leaves || here || text)};
+        k.writes = k.edits && (written || (memchr(s.ptr, '=', s.len) && is_written_option(l, s)));
         if (l->argv[i].known && s.len && s.len < (1 << 16))
             judge_word(&k, l, s, code);
+        if (k.edits && l->argv[i].known && l->argv[i].glob && s.len < PATH_LONGEST)
+            judge_matches(&k, l, s);
         output = here && s.len && s.ptr[0] == '-' && !memchr(s.ptr, '=', s.len);
+        written = output && is_written_option(l, s);
     }
     struct look k = {.c = c, .edits = edit_rules && code};
     for (size_t i = 0; code && i < l->n_hidden; i++)

@@ -16,7 +16,7 @@
 
 #include "base/fs.h"
 #include "base/repo.h"
-#include "perm/chain_ctx.h"
+#include "perm/trees.h"
 
 enum { ENTRIES_MAX = 12000, DEPTH_MAX = 32, TRACKED_MAX = 100000, RULES_LOOKED = 64, ONLY_MAX = 8 };
 
@@ -31,6 +31,7 @@ struct reach {
     bool names_only;            /* what is read are names: only rules for whole folders matter */
     const char *only[ONLY_MAX]; /* patterns of the names of files that are read; none: all */
     char *owned[ONLY_MAX];
+    const char *types; /* ends of those names, parted by blanks, or NULL */
     size_t n_only, entries;
     const struct perm_rule *found;
     bool lost;
@@ -116,8 +117,21 @@ passes_hidden_by(const struct chain *c, const struct perm_leaf *l)
 /* ---- the walk ---- */
 
 static bool
+has_type(const char *types, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    struct str all = str_from(types), type;
+    while (dot && str_split(&all, ' ', &type))
+        if (str_is(type, dot + 1))
+            return true;
+    return false;
+}
+
+static bool
 is_read(const struct reach *r, const char *name)
 {
+    if (r->types && !has_type(r->types, name))
+        return false;
     if (!r->n_only)
         return true;
     for (size_t i = 0; i < r->n_only; i++)
@@ -182,7 +196,7 @@ walk(struct reach *r, const char *dir, const char *rel, int depth)
         struct stat st;
         bool folder = e->d_type == DT_DIR ||
                       (e->d_type == DT_UNKNOWN && lstat(at, &st) == 0 && S_ISDIR(st.st_mode));
-        if (folder || is_read(r, e->d_name))
+        if (folder ? !r->types : is_read(r, e->d_name))
             look_at(r, below, e->d_name);
         if (folder && !r->found)
             walk(r, at, below, depth + 1);
@@ -252,8 +266,9 @@ walk_tracked(struct reach *r, const struct perm_leaf *own)
     if (top && !repo_each_tracked(top, look_at_tracked, &t, &found) && found && !r->found)
         r->lost = true;
     free(top);
-    bool reads = strcmp(r->tool, "Read") == 0; /* no index to look into */
-    for (size_t i = 0; reads && !found && i < r->n_rules && !r->found; i++)
+    bool reads = strcmp(r->tool, "Read") == 0;
+    for (size_t i = 0; reads && !found && i < r->n_rules && !r->found;
+         i++) /* no index to look into */
         if (says_where(r->rules[i]))
             r->found = r->rules[i];
     return top && !index_changes_before(r->c, own);
@@ -288,10 +303,13 @@ pick_rules(struct reach *r)
 
 /* An earlier part of the call may put such a file there first. */
 static bool
-changes_before(const struct chain *c)
+changes_before(const struct chain *c, const struct perm_leaf *own)
 {
     for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
         const struct perm_leaf *l = &c->sh.leaves[i];
+        bool runs = l->wrapper < c->sh.n_leaves && &c->sh.leaves[l->wrapper] == own;
+        if (l == own || runs)
+            continue;
         bool empty = leaf_is(l, "mkdir") || leaf_is(l, "touch"); /* what they make holds nothing */
         for (size_t k = 0; k < l->n_effects && !empty; k++)
             if (l->effects[k].kind == EFFECT_WRITE &&
@@ -349,12 +367,15 @@ look_below(struct reach *r, const struct access *a)
 {
     const struct chain *c = r->c;
     bool tracked = a->span == SPAN_TRACKED;
-    bool sure = tracked || ((a->leaf->argv_known || given_names(c, a->leaf)) && !changes_before(c));
-    bool near = r->names_only || r->n_only || path_in_roots(c, r->top, false);
+    bool found = a->shown && strcmp(a->shown, "{}") == 0 && trees_is_given_found(c, a->leaf);
+    bool known = a->leaf->argv_known || found || given_names(c, a->leaf);
+    bool sure = tracked || (known && !changes_before(c, a->leaf));
+    bool some = r->names_only || r->n_only || r->types;
+    bool near = some || path_in_roots(c, r->top, false);
     bool root = a->span == SPAN_DISK && !r->names_only && holds_root(c, r->top);
     for (size_t i = 0; root && i < r->n_rules && !r->found; i++)
         if (says_where(r->rules[i]) && !(r->skip_hidden && is_hidden(r->rules[i])) &&
-            (!r->n_only || name_is_read(r, r->rules[i])))
+            (!some || name_is_read(r, r->rules[i])))
             r->found = r->rules[i];
     r->lost = r->top->lost || a->span == SPAN_UNSEEN || !sure || !near;
     if (!r->lost && !r->found && (!tracked || !walk_tracked(r, a->leaf)))
@@ -374,6 +395,7 @@ tree_reaches(const struct chain *c, const struct access *a, const struct rule_fi
     }
     if (a->only)
         r.only[r.n_only++] = a->only;
+    r.types = a->types;
     pick_rules(&r);
     if (!r.found && r.n_rules)
         look_below(&r, a);

@@ -6,8 +6,8 @@
 The files (perm_*.jsonl beside this one unless named) hold one case a line: the record that `yare perm check` reads, and
   id, group, why   the case's name, its kind, and in one line why the answer has to be so
   want             allow, ask, deny, or not_allow (ask or deny)
-  world            {"files": [...], "links": {name: target}, "tracked": [...]}: what the case's project holds beside FILES,
-                   and the names in git's index (without "tracked" there is no index yet)
+  world            {"files": [...], "texts": {name: text}, "links": {name: target}, "tracked": [...]}: what the case's project
+                   holds beside FILES, and the names in git's index (without "tracked" there is no index yet)
 In all texts {P} is the project's folder and {H} the home folder; a path in `world` is in the project unless it begins
 with one of them.  Each world is made for real in a temporary folder, one `yare perm check` answers them all.
 
@@ -80,6 +80,8 @@ def make_world(world, top):
         path = os.path.join(project, filled(link, project, home))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         os.symlink(filled(target, project, home), path)
+    for name, text in (world.get("texts") or {}).items():
+        put(os.path.join(project, filled(name, project, home)), text)
     for name in FILES + (world.get("files") or []):
         path = os.path.join(project, filled(name, project, home))
         if not os.path.lexists(path):
