@@ -133,6 +133,9 @@ on_result(const struct event *e)
     for (size_t i = 0; aborted && i < sim->n_said; i++)
         if (sim->said[i].state == SAID_SENT)
             sim->said[i].state = SAID_FREED; /* its sender's again */
+    if (sim->profile->no_summary &&
+        (strcmp(exit, "blocking_limit") == 0 || strcmp(exit, "prompt_too_long") == 0))
+        sim_fail("a turn ended with %s where extracts can make room", exit);
     if (sim->server.forcing) {
         sim->server.forcing = false;
         if (strcmp(exit, "completed") == 0)

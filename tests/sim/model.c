@@ -407,7 +407,7 @@ model_side_answer(struct server *s, const struct view *v, enum sim_fault f, stru
     } else if (f != F_EMPTY && f != F_MAX_TOKENS && v->max_tokens < 400) {
         add_words(&text, 6); /* one line over a batch of tools */
     } else if (f != F_EMPTY) {
-        if (f == F_JUNK)
+        if (f == F_JUNK || sim->profile->no_summary)
             add_ramble(&text);
         else
             add_summary(v, &text);

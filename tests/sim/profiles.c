@@ -51,6 +51,18 @@ static const struct sim_profile profiles[] = {
         .facts = 20,
     },
     {
+        .name = "no_summary",
+        .window = 16000,
+        .prompts_min = 40,
+        .prompts_max = 40,
+        .steps_max = 30,
+        .result_max = 1000,
+        .huge_max = 2000,
+        .pins = 170,
+        .facts = 10,
+        .no_summary = true,
+    },
+    {
         .name = "long",
         .window = 60000,
         .steps_max = 12,

@@ -74,7 +74,9 @@ struct sim_profile {
     bool force_too_long; /* at a random request: what the recovery suite counts */
     bool plain_retry;    /* the client sends the same request again, and no more is done */
     bool strict;         /* the last, calm prompt must complete */
-    bool quiet_disk;     /* the journal is not read at the end: a long session */
+    bool
+        no_summary; /* the model never writes one, and no turn may end because the context is full */
+    bool quiet_disk; /* the journal is not read at the end: a long session */
 };
 
 /* How a request was forced to be too long (recovery). */
