@@ -372,7 +372,8 @@ look_below(struct reach *r, const struct access *a)
     bool sure = tracked || (known && !changes_before(c, a->leaf));
     bool some = r->names_only || r->n_only || r->types;
     bool near = some || path_in_roots(c, r->top, false);
-    bool root = a->span == SPAN_DISK && !r->names_only && holds_root(c, r->top);
+    bool gone = !fs_exists(r->top->v[r->top->n - 1]); /* there is nothing to look at */
+    bool root = a->span == SPAN_DISK && !r->names_only && (gone || holds_root(c, r->top));
     for (size_t i = 0; root && i < r->n_rules && !r->found; i++)
         if (says_where(r->rules[i]) && !(r->skip_hidden && is_hidden(r->rules[i])) &&
             (!some || name_is_read(r, r->rules[i])))

@@ -119,6 +119,7 @@ sh_run_text(struct sh *sh, struct str text)
         text.len = SH_PARSE_BYTES;
     }
     struct unit *u = arena_alloc(sh->a, sizeof *u), *outer = sh->unit;
+    struct str shown;
     scan_text(sh->a, text, &u->s);
     sh->wraps++;
     if (u->s.n_docs)
@@ -129,6 +130,10 @@ sh_run_text(struct sh *sh, struct str text)
     for (int i = 0; i < 4 && u->tree && sh_spend(sh, 20) && keywords_take_out(sh, u); i++) {
         ts_tree_delete(u->tree);
         u->tree = parse(u->s.text);
+    }
+    if (u->tree && sh_spend(sh, 20) && blanks_show(sh, u, &shown)) {
+        ts_tree_delete(u->tree);
+        u->tree = parse(shown);
     }
     if (u->tree) {
         sh->unit = u;

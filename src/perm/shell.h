@@ -183,6 +183,8 @@ void sh_run_text(struct sh *sh, struct str text);
 /* shell_keyword.c */
 /* Blanks out "time" and "coproc" where they change how the rest is read; true: the text must be parsed again. */
 bool keywords_take_out(struct sh *sh, struct unit *u);
+/* shell_blanks.c: *ret is the text to parse instead, in which no expansion begins with a blank; false: it has none. */
+bool blanks_show(struct sh *sh, const struct unit *u, struct str *ret);
 /* The keyword that was blanked out before node n, told once: 'c', '!' or 0. */
 char keyword_before(struct sh *sh, TSNode n);
 
@@ -236,6 +238,8 @@ enum word_mode {
 void word_decode(struct sh *sh, TSNode node, uint32_t from, uint32_t to, enum word_mode mode,
                  struct words *out);
 /* Walks all substitutions below node; an opener without a node makes the analysis incomplete. */
+/* The length of the substitution that begins at byte `at` below node, walked, when it prints a number; else 0. */
+uint32_t word_counted_at(struct sh *sh, TSNode node, uint32_t at);
 void word_scan_rest(struct sh *sh, TSNode node, uint32_t from, uint32_t to);
 /* An unquoted here-document's body: its substitutions are walked; true when it is literal. */
 bool word_heredoc(struct sh *sh, struct str body);

@@ -74,7 +74,8 @@ arith_check(struct sh *sh, TSNode node, uint32_t from, uint32_t to)
                 n++;
             ok = arith_name(sh, s, i, n);
         } else if (c == '$') {
-            n = arith_dollar(sh, s, i);
+            bool runs = i + 1 < s.len && s.ptr[i + 1] == '(' && str_find(s, '(', i + 2) != i + 2;
+            n = runs ? word_counted_at(sh, node, from + (uint32_t)i) : arith_dollar(sh, s, i);
             ok = n > 0;
         } else {
             ok = strchr(" \t\n+-*/%()<>=!&|^~?:,;", c) != NULL;

@@ -77,6 +77,16 @@ find_node(TSNode n, uint32_t at, TSNode *ret)
     return false;
 }
 
+uint32_t
+word_counted_at(struct sh *sh, TSNode node, uint32_t at)
+{
+    TSNode n;
+    if (!find_node(node, at, &n) || !node_is(n, "command_substitution") || ts_node_has_error(n))
+        return 0;
+    walk_substitution(sh, n);
+    return substitution_counts(sh, n) ? ts_node_end_byte(n) - at : 0;
+}
+
 /* Walks the substitution that begins at body[off], which the tree does not show: parsed as an argument of its own.
  * Returns its length. */
 static size_t
