@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "perm/builtins.h"
+#include "perm/wrappers.h"
 
 typedef void (*builtin_fn)(struct sh *, size_t, const struct command *);
 
@@ -165,7 +166,7 @@ do_source(struct sh *sh, size_t leaf, const struct command *c)
         effect_add(sh, leaf, EFFECT_READ, &c->argv[1]);
         effect_add(sh, leaf, EFFECT_EXEC, &c->argv[1]);
         /* What comes through a pipe may be anything. */
-        if (c->argv[1].procsub || str_starts(c->argv[1].w.text, "/dev/") ||
+        if (word_is_input(sh, &c->argv[1]) || str_starts(c->argv[1].w.text, "/dev/") ||
             str_starts(c->argv[1].w.text, "/proc/"))
             leaf_inner_text(sh, leaf, STR("\"$stdin\""), false);
     }

@@ -32,13 +32,14 @@ hide_words(struct sh *sh, size_t leaf, size_t from, size_t to, bool all)
     l->hidden = v;
 }
 
-/* What is written into its standard input. */
-static void
+void
 hide_input(struct sh *sh, size_t leaf, const struct command *c)
 {
     struct perm_leaf *l = leaf_at(sh, leaf);
+    struct str fed = {0};
+    bool printed = l && !c->doc && !c->herestring && input_is_printed(sh, &fed);
     struct perm_word *v = l ? arena_alloc(sh->a, (l->n_hidden + 2) * sizeof *v) : NULL;
-    if (!l || (!c->doc && !c->herestring))
+    if (!l || (!c->doc && !c->herestring && !printed))
         return;
     if (l->n_hidden)
         memcpy(v, l->hidden, l->n_hidden * sizeof *v);
@@ -46,6 +47,8 @@ hide_input(struct sh *sh, size_t leaf, const struct command *c)
         v[l->n_hidden++] = c->herestring->w;
     if (c->doc)
         v[l->n_hidden++] = (struct perm_word){.text = c->doc->body, .known = true};
+    if (printed)
+        v[l->n_hidden++] = (struct perm_word){.text = fed, .known = true};
     l->hidden = v;
 }
 
@@ -54,99 +57,67 @@ static const struct {
     const char *name;
     bool all;
 } programs[] = {
-    {"tar", false},
-    {"bsdtar", false},
-    {"sort", false},
-    {"rg", false},
-    {"fd", true},
-    {"fdfind", true},
-    {"find", false},
-    {"awk", false},
-    {"gawk", false},
-    {"mawk", false},
-    {"nawk", false},
-    {"sed", false},
-    {"split", false},
-    {"zip", false},
-    {"cpio", false},
-    {"rsync", false},
-    {"scp", true},
-    {"sftp", true},
-    {"less", false},
-    {"man", true},
-    {"vim", false},
-    {"vi", false},
-    {"nvim", false},
-    {"ex", false},
-    {"view", false},
-    {"emacs", false},
-    {"ed", false},
-    {"mysql", false},
-    {"psql", false},
-    {"sqlite3", false},
-    {"make", true},
-    {"gmake", false},
-    {"apt", false},
-    {"apt-get", false},
-    {"dpkg", false},
-    {"bind", true},
-    {"complete", true},
-    {"compgen", true},
-    {"fc", true},
-    {"history", true},
-    {"hash", true},
-    {"enable", true},
-    {"trap", false},
-    {"alias", true},
-    {"curl", false},
-    {"wget", false},
-    {"date", false},
-    {"jq", false},
-    {"ssh", false},
-    {"tclsh", true},
-    {"guile", true},
-    {"R", true},
-    {"erl", true},
-    {"elixir", true},
-    {"iex", true},
-    {"ghc", true},
-    {"ocaml", true},
-    {"swift", true},
-    {"groovy", true},
-    {"jshell", true},
-    {"rake", true},
-    {"gnuplot", true},
-    {"octave", true},
-    {"maxima", true},
-    {"lftp", true},
-    {"ftp", true},
-    {"bc", true},
-    {"dc", true},
-    {"m4", true},
-    {"redis-cli", true},
-    {"tcpdump", true},
-    {"gcc", true},
-    {"clang", true},
-    {"cc", true},
-    {"g++", true},
-    {"go", true},
-    {"cargo", true},
-    {"ninja", true},
-    {"task", true},
-    {"just", true},
-    {"multipass", true},
-    {"limactl", true},
-    {"salt", true},
-    {"fab", true},
-    {"et", true},
-    {"turbo", true},
-    {"cmake", true},
-    {"gpg-agent", true},
-    {"with-lockfile", true},
-    {"osh", true},
-    {"sbcl", true},
-    {"clisp", true},
-    {"nim", true},
+    {"tar", false},      {"bsdtar", false},
+    {"sort", false},     {"rg", true},
+    {"ag", true},        {"ack", true},
+    {"bat", true},       {"batcat", true},
+    {"fd", true},        {"fdfind", true},
+    {"find", false},     {"awk", false},
+    {"gawk", false},     {"mawk", false},
+    {"nawk", false},     {"sed", false},
+    {"split", false},    {"zip", false},
+    {"cpio", false},     {"rsync", false},
+    {"scp", true},       {"sftp", true},
+    {"less", false},     {"man", true},
+    {"vim", false},      {"vi", false},
+    {"nvim", false},     {"ex", false},
+    {"view", false},     {"emacs", false},
+    {"ed", true},        {"red", true},
+    {"rvim", false},     {"rview", false},
+    {"gvim", false},     {"vimdiff", false},
+    {"nvimdiff", false}, {"emacsclient", false},
+    {"more", false},     {"most", false},
+    {"mail", false},     {"mailx", false},
+    {"mutt", false},     {"telnet", true},
+    {"nmap", false},     {"osascript", false},
+    {"ghci", true},      {"irb", true},
+    {"pry", true},       {"ipython", true},
+    {"gdb", false},      {"printf", true},
+    {"test", true},      {"[", true},
+    {"read", true},      {"unset", true},
+    {"mysql", false},    {"psql", false},
+    {"sqlite3", false},  {"make", true},
+    {"gmake", false},    {"apt", false},
+    {"apt-get", false},  {"dpkg", false},
+    {"bind", true},      {"complete", true},
+    {"compgen", true},   {"fc", true},
+    {"history", true},   {"hash", true},
+    {"enable", true},    {"trap", false},
+    {"alias", true},     {"curl", false},
+    {"wget", false},     {"date", false},
+    {"jq", false},       {"ssh", false},
+    {"tclsh", true},     {"guile", true},
+    {"R", true},         {"erl", true},
+    {"elixir", true},    {"iex", true},
+    {"ghc", true},       {"ocaml", true},
+    {"swift", true},     {"groovy", true},
+    {"jshell", true},    {"rake", true},
+    {"gnuplot", true},   {"octave", true},
+    {"maxima", true},    {"lftp", true},
+    {"ftp", true},       {"bc", true},
+    {"dc", true},        {"m4", true},
+    {"redis-cli", true}, {"tcpdump", true},
+    {"gcc", true},       {"clang", true},
+    {"cc", true},        {"g++", true},
+    {"go", true},        {"cargo", true},
+    {"ninja", true},     {"task", true},
+    {"just", true},      {"multipass", true},
+    {"limactl", true},   {"salt", true},
+    {"fab", true},       {"et", true},
+    {"turbo", true},     {"cmake", true},
+    {"gpg-agent", true}, {"with-lockfile", true},
+    {"osh", true},       {"sbcl", true},
+    {"clisp", true},     {"nim", true},
     {"racket", true},
 };
 
@@ -163,6 +134,10 @@ hide_program(struct sh *sh, size_t leaf, const struct command *c)
             hide_words(sh, leaf, 1, c->n, programs[i].all);
             hide_input(sh, leaf, c);
         }
+    /* line editors run what stands behind a '!' in their input */
+    bool lines = str_is(name, "ed") || str_is(name, "red") || str_is(name, "ex");
+    if (lines && !c->doc && !c->herestring && (sh->n_stages || c->stdin_file))
+        leaf_inner_text(sh, leaf, STR("\"$stdin\""), false);
     if (str_is(name, "git"))
         wrap_git(sh, leaf, c);
     if ((str_is(name, "make") || str_is(name, "gmake")) && c->herestring)

@@ -30,14 +30,67 @@ cut(struct str s, struct perm_word *v, size_t *n)
     }
 }
 
+/* Variables whose value is a command line or a program that others run. */
+static bool
+names_command(struct str name)
+{
+    static const char *const ends[] = {
+        "PAGER",     "EDITOR",   "_COMMAND",  "_CMD",     "BROWSER", "VISUAL", "SHELL",
+        "_WRAPPER",  "LESSOPEN", "LESSCLOSE", "PS0",      "PS1",     "PS2",    "PS4",
+        "ASKPASS",   "_DIFF",    "_LINKER",   "_PROGRAM", "CC",      "CXX",    "CPP",
+        "MAKEFLAGS", "_SSH",     "_RSH",      "_EXEC",    "TERMINAL"};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_ends(name, ends[i]))
+            return true;
+    return false;
+}
+
+/* "export EDITOR=...": the value; a null string where it is none. */
+static struct str
+declared(struct str s)
+{
+    size_t eq = str_find(s, '=', 0);
+    return eq != (size_t)-1 && names_command(str_sub(s, 0, eq)) ? str_sub(s, eq + 1, s.len)
+                                                                : (struct str){0};
+}
+
+static bool
+declares(const struct perm_leaf *l)
+{
+    static const char *const builtins[] = {"export", "declare", "typeset", "readonly"};
+    for (size_t i = 0; l->n_argv > 1 && i < ARRAY_LEN(builtins); i++)
+        if (str_is(l->argv[0].text, builtins[i]))
+            return true;
+    return false;
+}
+
+static bool
+sets_command(const struct perm_leaf *l)
+{
+    for (size_t i = 0; i < l->n_assigns; i++)
+        if (names_command(l->assigns[i].name))
+            return true;
+    return declares(l);
+}
+
 void
 hidden_init(struct leaf_texts *t, const struct perm_leaf *leaf)
 {
-    if (!leaf->n_hidden)
+    bool sets = sets_command(leaf);
+    if (!leaf->n_hidden && !sets)
         return;
     t->hidden = xcalloc(HIDDEN_MAX, sizeof *t->hidden);
-    for (size_t i = 0; i < leaf->n_hidden; i++)
-        cut(leaf->hidden[i].text, t->hidden, &t->n_hidden);
+    for (size_t i = 0; i < leaf->n_hidden; i++) {
+        struct str s = leaf->hidden[i].text;
+        cut(s, t->hidden, &t->n_hidden);
+        if (s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-') /* "-Pless", "-H'firefox x'" */
+            cut(str_sub(s, 2, s.len), t->hidden, &t->n_hidden);
+    }
+    for (size_t i = 0; sets && i < leaf->n_assigns; i++)
+        if (names_command(leaf->assigns[i].name))
+            cut(leaf->assigns[i].value.text, t->hidden, &t->n_hidden);
+    for (size_t i = 1; sets && declares(leaf) && i < leaf->n_argv; i++)
+        cut(declared(leaf->argv[i].text), t->hidden, &t->n_hidden);
 }
 
 /* The program that the rule names, without its folder; empty: it may be any. */

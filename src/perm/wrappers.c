@@ -32,6 +32,8 @@ wrap_inner(const struct wrap *x)
     if (k >= x->o.n_operands)
         return x->c->n;
     size_t i = x->o.operands[k];
+    while (x->w->kind == W_ENV && i < x->c->n && arg_is(x->c, i, "-"))
+        i++; /* the old form of -i */
     bool assigns = x->w->kind == W_ENV || x->w->power || str_is(str_from(x->w->name), "cross-env");
     while (assigns && i < x->c->n && is_assignment(&x->c->argv[i]))
         i++;
@@ -123,6 +125,30 @@ run_entrypoint(struct wrap *x)
     inner_named(x, x->o.value['K'], wrap_inner(x));
 }
 
+/* What an image starts by itself is no shell as a rule. */
+static bool
+runs_image(const struct wrap *x)
+{
+    static const char *const boxes[] = {"docker", "podman", "nerdctl", "kubectl", "oc"};
+    for (size_t i = 0; i < ARRAY_LEN(boxes); i++)
+        if (str_is(str_from(x->w->name), boxes[i]))
+            return true;
+    return false;
+}
+
+/* Without a command of its own it starts a shell, or reads what it is to run: from what is fed to it. */
+static void
+run_input(struct wrap *x)
+{
+    const struct command *c = x->c;
+    if (c->doc)
+        leaf_inner_text(x->sh, x->leaf, c->doc->body, false);
+    else if (c->herestring)
+        leaf_inner_text(x->sh, x->leaf, c->herestring->w.text, false);
+    else if ((x->sh->n_stages || c->stdin_file) && !runs_image(x))
+        leaf_inner_text(x->sh, x->leaf, STR("\"$stdin\""), false);
+}
+
 static void
 run_words(struct wrap *x)
 {
@@ -142,6 +168,8 @@ run_words(struct wrap *x)
         leaf_inner_text(x->sh, x->leaf, x->c->argv[wrap_inner(x)].w.text, false);
     else
         leaf_inner(x->sh, x->leaf, x->c, wrap_inner(x), false);
+    if (wrap_inner(x) >= x->c->n)
+        run_input(x);
 }
 
 enum { PARALLEL_MAX = 64 };
@@ -184,6 +212,8 @@ run_text(struct wrap *x)
         leaf_inner_text(x->sh, x->leaf, join(x->sh, x->c, i, x->c->n), false);
     if (str_is(str_from(x->w->name), "parallel"))
         parallel_operands(x, i);
+    if (i >= x->c->n)
+        run_input(x);
     if (x->o.unknown)
         wrap_guess(x, x->from);
 }
@@ -200,6 +230,8 @@ run_words_text(struct wrap *x)
         leaf_inner_text(x->sh, x->leaf, x->c->argv[x->o.operands[i]].w.text, false);
     if (x->o.unknown)
         wrap_guess(x, x->from);
+    if (!x->o.n_operands && !x->o.value['x'])
+        run_input(x);
 }
 
 static void
@@ -216,10 +248,15 @@ run_flock(struct wrap *x)
     for (size_t k = 1; k + 1 < x->c->n && !s && i >= x->c->n; k++)
         if (str_is(x->c->argv[k].w.text, "--")) /* script FILE -- COMMAND */
             i = k + 1;
+    /* script FILE COMMAND, as BSD has it */
+    if (!s && i >= x->c->n && x->o.n_operands > 1 && str_is(str_from(x->w->name), "script"))
+        i = x->o.operands[1];
     if (s)
         leaf_inner_text(x->sh, x->leaf, s->w.text, false);
     else if (i < x->c->n)
         leaf_inner(x->sh, x->leaf, x->c, i, false);
+    else
+        run_input(x);
 }
 
 static void
@@ -228,9 +265,11 @@ run_env(struct wrap *x)
     struct sh *sh = x->sh;
     const struct command *c = x->c;
     size_t i = wrap_inner(x), first = x->o.n_operands ? x->o.operands[0] : c->n;
-    bool safe = x->trusted && first == 1 && !x->o.unknown;
+    bool safe = x->trusted && first == 1 && !x->o.unknown && !arg_is(c, first, "-");
     for (size_t k = first; k < i; k++) {
         struct word v = c->argv[k];
+        if (arg_is(c, k, "-"))
+            continue;
         size_t eq = str_find(v.w.text, '=', 0);
         struct str name = str_sub(v.w.text, 0, eq);
         v.w.text = str_sub(v.w.text, eq == (size_t)-1 ? v.w.text.len : eq + 1, v.w.text.len);
@@ -250,7 +289,7 @@ run_env(struct wrap *x)
         leaf_at(sh, x->leaf)->cls = CLASS_UNKNOWN;
     if (x->o.value['S'])
         leaf_inner_text(sh, x->leaf, x->o.value['S']->w.text, false);
-    if (x->o.unknown)
+    if (x->o.unknown || (i < c->n && arg_is(c, first, "-") && str_starts(c->argv[i].w.text, "-")))
         wrap_guess(x, x->from);
     else
         leaf_inner(sh, x->leaf, c, i, false);
@@ -283,7 +322,7 @@ run_interpreter(struct wrap *x)
     bool version =
         c->n == 2 && (str_is(c->argv[1].w.text, "--version") || str_is(c->argv[1].w.text, "-V") ||
                       str_is(c->argv[1].w.text, "-v"));
-    bool stdin_code = i >= c->n || arg_is(c, i, "-");
+    bool stdin_code = i >= c->n || arg_is(c, i, "-") || word_is_input(sh, &c->argv[i]);
     bool code = x->o.bad || x->w->sub || (stdin_code && !version && !x->o.seen['m']);
     effect_unknown(sh, x->leaf,
                    code ? "runs code of another language" : "what this program does is not known");
@@ -291,7 +330,9 @@ run_interpreter(struct wrap *x)
     if (i < c->n && !code)
         effect_add(sh, x->leaf, EFFECT_EXEC, &c->argv[i]);
     program_guess_reads(sh, x->leaf, c, 1);
-    hide_words(sh, x->leaf, 1, c->n, false);
+    hide_words(sh, x->leaf, 1, c->n, code && !stdin_code);
+    if (stdin_code)
+        hide_input(sh, x->leaf, c);
     if (x->o.seen['m'])
         run_module(x);
 }
@@ -361,6 +402,7 @@ run_guess(struct wrap *x)
     const struct command *c = x->c;
     wrap_opaque(x, "runs or steers something out of sight");
     hide_words(x->sh, x->leaf, x->from, c->n, true);
+    hide_input(x->sh, x->leaf, c);
     size_t dashes = x->from;
     while (dashes < c->n && !str_is(c->argv[dashes].w.text, "--") &&
            !str_is(c->argv[dashes].w.text, "--args"))

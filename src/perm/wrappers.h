@@ -67,10 +67,16 @@ size_t wrap_inner(const struct wrap *x);
 void wrap_guess(struct wrap *x, size_t from);
 void wrap_shell(struct wrap *x);
 void wrap_xargs(struct wrap *x);
+/* The word names the standard input or another descriptor, wherever the command runs. */
+bool word_is_input(struct sh *sh, const struct word *w);
+/* "echo TEXT | PROGRAM": what is fed to the command being judged. False: it is not known. */
+bool input_is_printed(struct sh *sh, struct str *ret);
 /* Strings and words that git's own options and sub-commands run, for deny; the leaf itself is judged by programs_git.c. */
 void wrap_git(struct sh *sh, size_t leaf, const struct command *c);
 
 /* hidden.c: words from..to of the leaf may hold commands; all: in each of them, not only in quoted ones with blanks. */
 void hide_words(struct sh *sh, size_t leaf, size_t from, size_t to, bool all);
+/* What is written into its standard input may. */
+void hide_input(struct sh *sh, size_t leaf, const struct command *c);
 /* A program that is no wrapper but has options that run something: its words count where its effects are not known. */
 void hide_program(struct sh *sh, size_t leaf, const struct command *c);

@@ -33,6 +33,7 @@ static const struct git_runs runs[] = {
     {"interpret-trailers", " --trailer ", NULL, false},
     {"config", " ", "", false},
     {"daemon", " --access-hook ", NULL, false},
+    {"instaweb", " --httpd -d --browser -b ", NULL, false},
 };
 
 /* "!sh -c x", "key=value": the command itself. */

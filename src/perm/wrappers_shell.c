@@ -11,6 +11,8 @@ shell_options(const struct command *c, bool su, bool *ret_c)
     *ret_c = false;
     for (; i < c->n; i++) {
         struct str s = c->argv[i].w.text;
+        if (str_is(s, "-")) /* as "--" */
+            return i + 1;
         if (s.len < 2 || (s.ptr[0] != '-' && s.ptr[0] != '+'))
             break;
         if (str_is(s, "--"))
@@ -172,8 +174,8 @@ printed_plainly(struct str *s, bool format)
 }
 
 /* "echo TEXT | sh" and "printf TEXT | sh". False: what is fed is not known. */
-static bool
-fed_text(struct sh *sh, struct str *ret)
+bool
+input_is_printed(struct sh *sh, struct str *ret)
 {
     size_t last = sh->n_stages ? sh->stages[sh->n_stages - 1] : SIZE_MAX;
     const struct perm_leaf *l = last == SIZE_MAX ? NULL : leaf_at(sh, last);
@@ -192,6 +194,57 @@ fed_text(struct sh *sh, struct str *ret)
     return plain;
 }
 
+/* "/dev/fd/3", "/proc/self/fd/3": the number; "/dev/stdin": 0; -1: another file. */
+static int
+descriptor_of(const char *path)
+{
+    const char *fd = strstr(path, "/fd/");
+    if (strcmp(path, "/dev/stdin") == 0)
+        return 0;
+    bool place = strncmp(path, "/dev/fd/", 8) == 0 || (strncmp(path, "/proc/", 6) == 0 && fd);
+    if (!place || !fd[4] || strspn(fd + 4, "0123456789") != strlen(fd + 4))
+        return -1;
+    return strcmp(fd + 4, "0") == 0 ? 0 : 1;
+}
+
+/* The same of a word: a pipe of the shell's own making counts as one that is not the input. */
+static int
+word_descriptor(struct sh *sh, const struct word *w)
+{
+    const struct cwdset *c = &sh->st.cwd;
+    int fd = w->procsub ? 1 : -1;
+    for (size_t i = 0; w->w.known && i < (c->n ? c->n : 1) && fd < 0; i++) {
+        const char *cwd = c->n && !c->unknown ? c->dir[i] : NULL;
+        const char *path = path_clean(sh->a, cwd, w->w.text);
+        fd = path ? descriptor_of(path) : -1;
+        if (fd < 0 && (path = path_by_text(sh->a, cwd, w->w.text)))
+            fd = descriptor_of(path);
+    }
+    return fd;
+}
+
+bool
+word_is_input(struct sh *sh, const struct word *w)
+{
+    return word_descriptor(sh, w) >= 0;
+}
+
+static bool
+sets_start_file(const struct perm_assign *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_is(v[i].name, "BASH_ENV") || str_is(v[i].name, "ENV"))
+            return true;
+    return false;
+}
+
+/* A file, or what is fed to it, that a variable makes it run first. */
+static bool
+reads_start_file(const struct command *c)
+{
+    return sets_start_file(c->assigns, c->n_assigns) || sets_start_file(c->around, c->n_around);
+}
+
 void
 wrap_shell(struct wrap *x)
 {
@@ -203,6 +256,8 @@ wrap_shell(struct wrap *x)
         wrap_runuser(x);
         return;
     }
+    if (reads_start_file(c)) /* before anything else */
+        leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
     size_t i = shell_options(c, su, &with_c);
     with_c = with_c || (su && su_string(c, i, &i));
     if (literal_shell(c)) {
@@ -211,18 +266,22 @@ wrap_shell(struct wrap *x)
         return;
     }
     wrap_opaque(x, "runs a shell");
+    bool script = i < c->n && !with_c && !su && !shell_reads_input(c, i);
+    int fd = script ? word_descriptor(sh, &c->argv[i]) : 0;
     if (with_c && i < c->n && !plain_sh(c->argv[i].w.text) && !is_bash(c->argv[0].w.text))
         sh_incomplete(sh, "another shell may read this text in another way");
     if (with_c && i < c->n) {
         run_text(x, &c->argv[i], command_value(c->argv[i].w.text));
-    } else if (i < c->n && !su && !shell_reads_input(c, i)) {
+    } else if (script && fd < 0) {
         effect_add(sh, x->leaf, EFFECT_READ, &c->argv[i]);
         effect_add(sh, x->leaf, EFFECT_EXEC, &c->argv[i]);
+    } else if (fd > 0) {
+        leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
     } else if (c->doc) {
         leaf_inner_text(sh, x->leaf, c->doc->body, false);
     } else if (c->herestring) {
         run_text(x, c->herestring, c->herestring->w.text);
-    } else if (!su && fed_text(sh, &fed)) {
+    } else if (!su && input_is_printed(sh, &fed)) {
         leaf_inner_text(sh, x->leaf, fed, false);
     } else if (!su) { /* what comes through the pipe may be anything */
         leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
