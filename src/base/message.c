@@ -56,6 +56,15 @@ message_edition_new(void)
     return atomic_fetch_add(&last, 1) + 1;
 }
 
+const struct block *
+message_result_of(const struct message *m, struct str id)
+{
+    for (size_t i = 0; m && i < m->n_blocks; i++)
+        if (m->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(m->blocks[i].id, id))
+            return &m->blocks[i];
+    return NULL;
+}
+
 char *
 message_text(const struct message *m)
 {

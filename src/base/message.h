@@ -60,6 +60,8 @@ void message_free(const struct message *m); /* drops one reference; NULL is fine
  * begins anew when it meets another. 0 is no edition: nothing is known. */
 uint64_t message_edition_new(void);
 
+/* The first tool_result for this id; NULL: there is none, or no message. */
+const struct block *message_result_of(const struct message *m, struct str id);
 /* The text blocks joined, yours; "" for NULL. */
 char *message_text(const struct message *m);
 /* From stored or received bytes; unknown blocks are kept as BLOCK_OTHER. content may be a string or an array. */

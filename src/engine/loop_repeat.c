@@ -6,15 +6,6 @@
 #include "engine/loop_private.h"
 #include "engine/repeat.h"
 
-static const struct block *
-result_of(const struct message *results, struct str id)
-{
-    for (size_t i = 0; i < results->n_blocks; i++)
-        if (results->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(results->blocks[i].id, id))
-            return &results->blocks[i];
-    return NULL;
-}
-
 /* Made at once: a circle needs answers to go on from. */
 static bool
 is_second(const struct message *answer, size_t at)
@@ -47,7 +38,8 @@ loop_note_calls(struct loop *l, const struct message *results)
     const struct message *answer = c->state.n >= 2 ? c->state.messages[c->state.n - 2] : NULL;
     for (size_t i = 0; answer && i < answer->n_blocks; i++) {
         const struct block *use = &answer->blocks[i];
-        const struct block *res = use->kind == BLOCK_TOOL_USE ? result_of(results, use->id) : NULL;
+        const struct block *res =
+            use->kind == BLOCK_TOOL_USE ? message_result_of(results, use->id) : NULL;
         if (!res || is_second(answer, i))
             continue;
         const struct tool *t = c->seams.tool_find(use->name);

@@ -185,15 +185,6 @@ mend_ids(struct mend_list *l, const struct str_set *before, struct validator_rep
 
 /* ---- pass 4: each tool_use its one result, first in the next user message ---- */
 
-static const struct block *
-find_result(const struct message *m, struct str id)
-{
-    for (size_t i = 0; m && i < m->n_blocks; i++)
-        if (m->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(m->blocks[i].id, id))
-            return &m->blocks[i];
-    return NULL;
-}
-
 static bool
 has_use(const struct message *a, struct str id)
 {
@@ -221,7 +212,7 @@ is_paired(const struct message *a, const struct message *user)
         const struct block *b = &user->blocks[i];
         if (b->kind != BLOCK_TOOL_RESULT)
             continue;
-        if (i != results || !has_use(a, b->id) || find_result(user, b->id) != b)
+        if (i != results || !has_use(a, b->id) || message_result_of(user, b->id) != b)
             return false;
         results++;
     }
@@ -235,7 +226,7 @@ pair(const struct message *a, const struct message *user, struct validator_repor
     for (size_t i = 0; a && i < a->n_blocks; i++) {
         if (a->blocks[i].kind != BLOCK_TOOL_USE)
             continue;
-        const struct block *res = find_result(user, a->blocks[i].id);
+        const struct block *res = message_result_of(user, a->blocks[i].id);
         if (res) {
             message_add_raw(b, res->raw);
             continue;
@@ -247,7 +238,7 @@ pair(const struct message *a, const struct message *user, struct validator_repor
         const struct block *blk = &user->blocks[i];
         if (blk->kind != BLOCK_TOOL_RESULT)
             rebuild_block(b, blk);
-        else if (!has_use(a, blk->id) || find_result(user, blk->id) != blk)
+        else if (!has_use(a, blk->id) || message_result_of(user, blk->id) != blk)
             mend_note(r, "left out a result that no call asked for");
     }
     r->changes++;

@@ -169,19 +169,10 @@ put_user(FILE *out, const struct message *m)
     }
 }
 
-static const struct block *
-result_of(const struct message *next, struct str id)
-{
-    for (size_t i = 0; next && i < next->n_blocks; i++)
-        if (next->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(next->blocks[i].id, id))
-            return &next->blocks[i];
-    return NULL;
-}
-
 static void
 put_call(FILE *out, const struct block *use, const struct message *next)
 {
-    const struct block *r = result_of(next, use->id);
+    const struct block *r = message_result_of(next, use->id);
     fprintf(out, "### %.*s\n\n", (int)use->name.len, use->name.ptr);
     put_fenced(out, "json", use->input);
     if (!r) {
