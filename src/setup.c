@@ -186,8 +186,7 @@ setup_load(struct setup *s)
     s->trusted = s->options->trust || trust_check(s->config_dir, s->root) == TRUST_YES;
     s->pass_env = pass_env(s);
     s->fallback_models = fallback_models(s);
-    s->child_env =
-        childenv_make_with((const char *const *)environ, (const char *const *)s->pass_env);
+    s->child_env = childenv_make((const char *const *)environ, (const char *const *)s->pass_env);
 }
 
 /* A broken file of the person's must not keep yare from starting: what is wrong with it is told, the rest of it holds. */

@@ -9,6 +9,13 @@
 #include "engine/core.h"
 #include "engine/hidden.h"
 
+struct attach_producer {
+    const char *name; /* "edited_text_file", "nested_memory", "todo_reminder" ... */
+    int every;        /* at most once in so many turns; 1: each turn */
+    /* Appends the text (without tags) when there is news; false: none. Remembers what it told. */
+    bool (*produce)(struct core *c, struct buf *out);
+};
+
 static const struct attach_producer producers[] = {
     {"task_notification", 1, attach_task_notes},
     {"mode_change", 1, attach_mode},
@@ -20,13 +27,6 @@ static const struct attach_producer producers[] = {
     {"todo_reminder", 10, attach_todo},
 };
 _Static_assert(ARRAY_LEN(producers) <= ATTACH_PRODUCERS_MAX, "attach_told.spoke is too small");
-
-const struct attach_producer *
-attach_producers(size_t *ret_n)
-{
-    *ret_n = ARRAY_LEN(producers);
-    return producers;
-}
 
 /* ---- the table ---- */
 

@@ -17,14 +17,6 @@ struct message_builder;
 #define ATTACH_TEXT_MAX 16000 /* bytes of one; ATTACH_ALL_MAX: of all in one message */
 #define ATTACH_ALL_MAX 48000
 
-struct attach_producer {
-    const char *name; /* "edited_text_file", "nested_memory", "todo_reminder" ... */
-    int every;        /* at most once in so many turns; 1: each turn */
-    /* Appends the text (without tags) when there is news; false: none. Remembers what it told. */
-    bool (*produce)(struct core *c, struct buf *out);
-};
-const struct attach_producer *attach_producers(size_t *ret_n);
-
 /* After results and before what was typed: adds each text as a <system-reminder> block. What does not fit waits for the next turn. */
 void attach_all(struct core *c, struct message_builder *b);
 /* The message was appended: its reminders as hidden EV_USER, as a screen that opens the session later has them. */

@@ -172,13 +172,7 @@ passed(struct str name, const char *const *more)
 }
 
 char **
-childenv_make(const char *const *environ)
-{
-    return childenv_make_with(environ, NULL);
-}
-
-char **
-childenv_make_with(const char *const *environ, const char *const *more)
+childenv_make(const char *const *environ, const char *const *more)
 {
     size_t n = 0, cap = 0;
     char **out = NULL;

@@ -7,8 +7,6 @@
 
 #include "base/buf.h"
 
-/* NULL-terminated "K=V" copies; free with strv_free. environ may be NULL. */
-char **childenv_make(const char *const *environ);
-/* The same with further names that a person chose (setting bash.passEnv), never what looks like a secret, a provider's account
- * or a way to run other code. */
-char **childenv_make_with(const char *const *environ, const char *const *more);
+/* NULL-terminated "K=V" copies; free with strv_free. environ may be NULL. more: further names that a person chose (setting bash.passEnv;
+ * NULL: none), never what looks like a secret, a provider's account or a way to run other code. */
+char **childenv_make(const char *const *environ, const char *const *more);

@@ -38,8 +38,8 @@ struct core;
 #define CONTEXT_TRY_AGAIN 5
 
 struct context_tier {
-    const char *id, *name, *cost, *what; /* for help and docs */
-    int at;                              /* percent of the window; 0: by another measure */
+    const char *id, *name;
+    int at;                          /* percent of the window; 0: by another measure */
     bool (*trigger)(struct core *c); /* NULL: another place asks and runs it (engine/compact.h) */
     void (*run)(struct core *c);
 };

@@ -410,15 +410,11 @@ trim_new(struct core *c)
 /* ---- the table ---- */
 
 static const struct context_tier tiers[] = {
-    {"E0", "budget", "none", "tool results over 50,000 characters, 200,000 a message, go to disk",
-     0, budget_is_due, run_budget},
-    {"E1", "snip", "none", "low-weight old results are left out, with markers", CONTEXT_SNIP_AT,
-     snip_is_due, run_snip},
-    {"E2", "micro", "none", "old tool results are cleared, by the API where it can",
-     CONTEXT_MICRO_AT, micro_is_due, run_micro},
-    {"E3", "collapse", "CPU", "old spans are folded into extracts", CONTEXT_COLLAPSE_AT,
-     collapse_is_due, run_collapse},
-    {"E4", "auto", "a model call", "a summary written by the model", CONTEXT_AUTO_AT, NULL, NULL},
+    {"E0", "budget", 0, budget_is_due, run_budget},
+    {"E1", "snip", CONTEXT_SNIP_AT, snip_is_due, run_snip},
+    {"E2", "micro", CONTEXT_MICRO_AT, micro_is_due, run_micro},
+    {"E3", "collapse", CONTEXT_COLLAPSE_AT, collapse_is_due, run_collapse},
+    {"E4", "auto", CONTEXT_AUTO_AT, NULL, NULL}, /* loop_context.c asks and runs it */
 };
 
 const struct context_tier *

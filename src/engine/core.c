@@ -25,7 +25,8 @@
 
 /* ---- lists of strings ---- */
 
-char **
+/* NULL gives an empty one. */
+static char **
 strv_copy(const char *const *v)
 {
     size_t n = 0;
@@ -105,7 +106,7 @@ copy_settled(struct core *c, const struct engine_config *cfg)
         .max_retries = cfg->max_retries < 0 ? 10 : cfg->max_retries,
         .max_tokens = cfg->max_tokens,
     };
-    c->child_env = childenv_make_with(cfg->environ, cfg->pass_env);
+    c->child_env = childenv_make(cfg->environ, cfg->pass_env);
     c->mode = cfg->mode;
     c->mode_scope = (enum scope)cfg->mode_scope;
     c->interactive = cfg->interactive;

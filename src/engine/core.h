@@ -193,6 +193,4 @@ bool core_note_kept(struct core *c, const char *type, struct str members_json,
 /* Writes the passport to the store when it changed. */
 void core_save_passport(struct core *c, enum session_status status, const char *last_error);
 
-/* Copies of NULL-terminated lists (NULL gives an empty one). */
-char **strv_copy(const char *const *v);
-void strv_free(char **v);
+void strv_free(char **v); /* a NULL-terminated list */

@@ -167,27 +167,6 @@ failure_of(const struct err *err)
     return &table[classify(err)];
 }
 
-const struct failure *
-failure_of_stop(enum stop_reason stop)
-{
-    switch (stop) {
-    case STOP_REFUSAL:
-        return &table[FAIL_REFUSAL];
-    case STOP_CONTEXT_EXCEEDED:
-        return &table[FAIL_TOO_LONG];
-    case STOP_MAX_TOKENS:
-        return &table[FAIL_OUTPUT];
-    case STOP_PAUSE_TURN:
-        return &table[FAIL_PAUSED];
-    case STOP_NONE:
-    case STOP_END_TURN:
-    case STOP_SEQUENCE:
-    case STOP_TOOL_USE:
-        return NULL;
-    }
-    return NULL;
-}
-
 /* ---- where it is ---- */
 
 static bool

@@ -92,8 +92,6 @@ struct failure {
 };
 const struct failure *failure_at(enum failure_kind k);
 const struct failure *failure_of(const struct err *err);
-/* A stop that is no normal end; NULL: it is one. */
-const struct failure *failure_of_stop(enum stop_reason stop);
 const char *failure_retry_name(enum failure_retry r);
 
 /* Makes the text of an error that ends a turn whole: what happened, the server's words (kept), what to do. At most once. */

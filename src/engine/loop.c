@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "engine/failure.h"
 #include "engine/fallback.h"
 #include "engine/loop_private.h"
 #include "engine/spend.h"
@@ -324,6 +325,7 @@ step_decide(struct loop *l, struct round *r)
     if (r->stop == STOP_CONTEXT_EXCEEDED)
         return loop_exceeded(l);
     if (r->stop == STOP_REFUSAL)
-        core_notice(l->core, "the model refused to go on with this; rephrase it or go back a step");
+        core_notice(l->core, "%s; %s", failure_at(FAIL_REFUSAL)->what,
+                    failure_at(FAIL_REFUSAL)->advice);
     return ask_stop_hook(l);
 }

@@ -21,7 +21,6 @@ struct round {
     char betas[256]; /* what req.betas points to */
     struct stream_blocks *blocks;
     enum stop_reason stop;
-    char request_id[64];
     bool broken;  /* the stream failed after a tool ran: what is complete is kept */
     bool shorter; /* too long for the model (err): nothing of it is kept, loop_shorter decides */
     struct err err;

@@ -209,8 +209,7 @@ run_attempt(struct loop *l, struct round *r, struct err *err)
         meters_watch(c, &r->req);
         c->state.n_sent = c->state.n;
         a = pump_stream(l, r, s, err);
-        memcpy(r->request_id, s->request_id, sizeof r->request_id);
-        memcpy(l->result->request_id, s->request_id, sizeof r->request_id);
+        memcpy(l->result->request_id, s->request_id, sizeof l->result->request_id);
         if (s->betas_refused[0])
             latches_refused(c, s->betas_refused);
         model_stream_free(s); /* closes the connection */

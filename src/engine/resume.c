@@ -11,14 +11,14 @@
 #include "engine/session_kept.h"
 #include "store/shell_line.h"
 
-struct replay {
+struct telling {
     struct core *core;
     const struct resume_sink *sink;
     int64_t place, wall_ms;
 };
 
 static void
-send(const struct replay *r, struct event *take_e)
+send(const struct telling *r, struct event *take_e)
 {
     take_e->place = r->place;
     if (r->wall_ms)
@@ -28,7 +28,7 @@ send(const struct replay *r, struct event *take_e)
 
 /* At most as much as the sink takes of one text; what is left out is said. */
 static char *
-shown(const struct replay *r, struct str text)
+shown(const struct telling *r, struct str text)
 {
     size_t cap = r->sink->text_max;
     if (text.len <= cap)
@@ -39,7 +39,7 @@ shown(const struct replay *r, struct str text)
 }
 
 static void
-emit_block(const struct replay *r, enum event_phase phase, enum event_block type, int index,
+emit_block(const struct telling *r, enum event_phase phase, enum event_block type, int index,
            const struct block *b)
 {
     struct event *e = event_new(EV_BLOCK);
@@ -58,7 +58,7 @@ emit_block(const struct replay *r, enum event_phase phase, enum event_block type
 
 /* The input stays JSON: one that is too large is left out. */
 static char *
-shown_input(const struct replay *r, struct str input)
+shown_input(const struct telling *r, struct str input)
 {
     return input.len <= r->sink->text_max ? str_dup(input) : xstrdup("{}");
 }
@@ -76,7 +76,7 @@ state_of(const struct block *result, const struct cJSON *end)
 
 /* end: what the journal tells beside the result; NULL: nothing. */
 static void
-fill_end(const struct replay *r, struct event *e, const struct block *result,
+fill_end(const struct telling *r, struct event *e, const struct block *result,
          const struct cJSON *end)
 {
     e->u.tool.state = state_of(result, end);
@@ -96,7 +96,7 @@ fill_end(const struct replay *r, struct event *e, const struct block *result,
 }
 
 static void
-emit_tool(const struct replay *r, enum event_phase phase, const struct block *use,
+emit_tool(const struct telling *r, enum event_phase phase, const struct block *use,
           const struct block *result, const struct cJSON *end)
 {
     struct event *e = event_new(EV_TOOL);
@@ -113,15 +113,6 @@ emit_tool(const struct replay *r, enum event_phase phase, const struct block *us
     if (phase == PHASE_END)
         fill_end(r, e, result, end);
     send(r, e);
-}
-
-static const struct block *
-result_of(const struct message *next, struct str id)
-{
-    for (size_t i = 0; next && next->role == ROLE_USER && i < next->n_blocks; i++)
-        if (next->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(next->blocks[i].id, id))
-            return &next->blocks[i];
-    return NULL;
 }
 
 static const struct cJSON *
@@ -153,7 +144,7 @@ type_of(const struct block *b, enum event_block *ret)
 
 /* They stand with the results, in the message after this one. */
 static struct cJSON *
-read_ends(const struct replay *r)
+read_ends(const struct telling *r)
 {
     char *text = conversation_ends(r->core->conv, (size_t)r->place);
     struct cJSON *ends = text ? json_parse(str_from(text), NULL) : NULL;
@@ -163,7 +154,7 @@ read_ends(const struct replay *r)
 
 /* The line over this batch of calls, if one was written. */
 static void
-emit_line(const struct replay *r, const struct message *m)
+emit_line(const struct telling *r, const struct message *m)
 {
     size_t i = 0;
     while (i < m->n_blocks && m->blocks[i].kind != BLOCK_TOOL_USE)
@@ -179,7 +170,7 @@ emit_line(const struct replay *r, const struct message *m)
 }
 
 static void
-replay_assistant(const struct replay *r, const struct message *m, const struct message *next)
+replay_assistant(const struct telling *r, const struct message *m, const struct message *next)
 {
     enum event_block type;
     if (m->hidden)
@@ -200,7 +191,7 @@ replay_assistant(const struct replay *r, const struct message *m, const struct m
         if (!ends)
             ends = read_ends(r);
         emit_tool(r, PHASE_START, b, NULL, NULL);
-        emit_tool(r, PHASE_END, b, result_of(next, b->id), end_of(ends, b->id));
+        emit_tool(r, PHASE_END, b, message_result_of(next, b->id), end_of(ends, b->id));
     }
     json_free(ends);
     emit_line(r, m);
@@ -208,7 +199,7 @@ replay_assistant(const struct replay *r, const struct message *m, const struct m
 
 /* A command that the person ran: the line and its output, as they stood there when it ran. */
 static bool
-replay_shell(const struct replay *r, const struct message *m, struct str text)
+replay_shell(const struct telling *r, const struct message *m, struct str text)
 {
     struct str command, output;
     if (m->hidden || !shell_line_read(text, &command, &output))
@@ -235,7 +226,7 @@ replay_shell(const struct replay *r, const struct message *m, struct str text)
 
 /* What a compaction left: the line that was shown then, and the summary behind a fold. False: it is no such message. */
 static bool
-replay_compaction(const struct replay *r, const struct message *m)
+replay_compaction(const struct telling *r, const struct message *m)
 {
     char *line = compact_line_of(m);
     if (!line)
@@ -258,7 +249,7 @@ replay_compaction(const struct replay *r, const struct message *m)
 }
 
 static void
-replay_user(const struct replay *r, const struct message *m)
+replay_user(const struct telling *r, const struct message *m)
 {
     if (m->hidden && replay_compaction(r, m))
         return;
@@ -281,7 +272,7 @@ resume_events(struct core *c, size_t from, size_t to, const struct resume_sink *
     struct message *m = conversation_message(c->conv, from);
     for (size_t i = from; i < to; i++) {
         struct message *next = conversation_message(c->conv, i + 1);
-        const struct replay r = {
+        const struct telling r = {
             .core = c, .sink = sink, .place = (int64_t)i + 1, .wall_ms = m ? m->wall_ms : 0};
         if (m && m->role == ROLE_ASSISTANT)
             replay_assistant(&r, m, next);

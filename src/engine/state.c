@@ -34,7 +34,6 @@ state_release(struct state *st)
     for (size_t i = 0; i < STATE_EXTS; i++)
         if (st->ext[i].name && st->ext[i].free_data)
             st->ext[i].free_data(st->ext[i].data);
-    free(st->pending_tool_summary);
     state_init(st);
 }
 
@@ -351,7 +350,6 @@ state_write(const struct state *st, struct buf *out)
     jw_kbool(&w, "stop_hook_active", st->stop_hook.all > 0);
     jw_kint(&w, "last_compact_turn", st->compact.last_compact_turn);
     jw_kint(&w, "compact_failures", st->compact.failures);
-    jw_kcstr(&w, "pending_tool_summary", st->pending_tool_summary);
     jw_kint(&w, "context_tokens", st->context_tokens);
     jw_knum(&w, "bytes_per_token", st->bytes_per_token);
     jw_kint(&w, "tool_calls", (int64_t)st->n_calls);

@@ -72,7 +72,6 @@ struct state {
         int poor;                  /* runs in a row that freed little */
         int64_t refused; /* tokens that a server found too long without saying its limit; 0: none */
     } compact;
-    char *pending_tool_summary; /* NULL: none */
     struct state_transition last;
     /* of the last request and its answer by the server's count; 0: unknown */
     int64_t context_tokens;

@@ -36,15 +36,6 @@ add_start(struct buf *out, struct str s, size_t max)
         buf_adds(out, " ...");
 }
 
-static const struct block *
-result_of(const struct message *results, struct str id)
-{
-    for (size_t i = 0; i < results->n_blocks; i++)
-        if (results->blocks[i].kind == BLOCK_TOOL_RESULT && str_eq(results->blocks[i].id, id))
-            return &results->blocks[i];
-    return NULL;
-}
-
 /* Writes the calls with their ends; returns how many. */
 static size_t
 write_calls(const struct message *calls, const struct message *results, struct buf *out,
@@ -58,7 +49,7 @@ write_calls(const struct message *calls, const struct message *results, struct b
         const struct block *b = &calls->blocks[i];
         if (b->kind != BLOCK_TOOL_USE)
             continue;
-        const struct block *r = result_of(results, b->id);
+        const struct block *r = message_result_of(results, b->id);
         buf_addf(out, "%zu. ", ++n);
         buf_add_str(out, b->name);
         buf_addc(out, ' ');
@@ -177,15 +168,12 @@ toolsum_poll(struct core *c)
     if (!c->toolsum || !side_done(c->toolsum->call))
         return;
     side_take(c, c->toolsum->call, &a);
-    struct state *st = &c->state;
-    free(st->pending_tool_summary);
-    st->pending_tool_summary = a.ok ? line_of(str_from(a.text)) : NULL;
+    char *line = a.ok ? line_of(str_from(a.text)) : NULL;
     if (!a.ok)
         log_info("toolsum", "%s", a.err.text);
-    if (st->pending_tool_summary)
-        tell(c, c->toolsum->ids, st->pending_tool_summary);
-    free(st->pending_tool_summary);
-    st->pending_tool_summary = NULL;
+    if (line)
+        tell(c, c->toolsum->ids, line);
+    free(line);
     free(a.text);
     end(c);
 }

@@ -45,7 +45,7 @@ test_secrets_never_pass(void **state)
         "=x",
         NULL,
     };
-    char **env = childenv_make(in);
+    char **env = childenv_make(in, NULL);
     assert_string_equal(find(env, "PATH"), "/usr/bin:/bin");
     assert_string_equal(find(env, "HOME"), "/h");
     assert_string_equal(find(env, "LC_ALL"), "C");
@@ -77,7 +77,7 @@ test_a_setting_passes_names_but_no_secret(void **state)
         "DATABASE_HOST", "my_api_key", "Db_Password", "OPENAI_ORG", "GIT_SSH_COMMAND",
         "BASH_ENV",      "LD_PRELOAD", "FEATURE_X",   "MISSING",    NULL,
     };
-    char **env = childenv_make_with(in, more);
+    char **env = childenv_make(in, more);
     assert_string_equal(find(env, "DATABASE_HOST"), "h");
     assert_string_equal(find(env, "FEATURE_X"), "1");
     assert_null(find(env, "OTHER"));
@@ -93,7 +93,7 @@ static void
 test_no_environment_is_fine(void **state)
 {
     (void)state;
-    char **env = childenv_make(NULL);
+    char **env = childenv_make(NULL, NULL);
     assert_string_equal(find(env, "YARE"), "1");
     strv_free(env);
 }
