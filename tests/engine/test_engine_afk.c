@@ -198,15 +198,13 @@ test_it_is_not_asked_what_it_may_not_lift(void **state)
     init(&r);
     rig_put_settings(&r,
                      "{\"permissions\":{\"ask\":[\"Bash(make:*)\"],\"deny\":[\"Bash(curl:*)\"]}}");
-    scripted_reply(r.script);
-    call(&r, "t1", "make x");
-    scripted_end(r.script, STOP_TOOL_USE);
+    reply_call(&r, "t1", "make x");
     reply_call(&r, "t2", "rm -rf ~");
     reply_call(&r, "t3", "curl a.example");
     rig_says(&r, "done");
     go(&r, "go");
     for (int i = 0; i < 2; i++)
-        rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
+        rig_answer_next(&r, PERM_ANSWER_NO);
     rig_result(&r);
     assert_int_equal(scripted_judge_requests(r.script), 0);
     assert_int_equal(toys_runs(), 0);

@@ -168,7 +168,7 @@ test_the_person_stops_and_the_session_stays_usable(void **state)
     rig_says(&r, "on we go");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
+    rig_answer_next(&r, PERM_ANSWER_NO);
     assert_false(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
     rig_ends(&r, "max_budget", "error_max_budget_usd", 1);
     rig_post(&r, OP_COMMAND, "/budget 50");

@@ -6,11 +6,9 @@
 
 #include <cmocka.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -19,18 +17,6 @@
 #include "store/conversation.h"
 #include "store/journal.h"
 #include "store/session.h"
-
-/* ---- a disk that fills up ---- */
-
-static void
-limit_files(rlim_t bytes)
-{
-    struct rlimit l;
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &l);
-    l.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
-}
 
 /* By the limit on a file's size, which fails as a full disk does: the turn ends with the file system's name, what has happened
  * is kept, and all of it is in the journal once there is room. */
@@ -51,7 +37,7 @@ a_full_disk(bool with_tool)
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_TURN);
-    limit_files(2500); /* room for the prompt and notes, not for the answer */
+    rig_limit_files(2500); /* room for the prompt and notes, not for the answer */
     scripted_open_gate(r.script, 0);
     const struct event *e = rig_kind(&r, EV_ERROR);
     assert_non_null(strstr(e->u.error.err.text, "file system '/"));
@@ -62,7 +48,7 @@ a_full_disk(bool with_tool)
     assert_int_equal(scripted_requests(r.script), 1);
     rig_post(&r, OP_COMMAND, "/cost"); /* small commands still run */
     rig_kind(&r, EV_NOTICE);
-    limit_files(RLIM_INFINITY);
+    rig_limit_files(RLIM_INFINITY);
     rig_post(&r, OP_SUBMIT, "room again");
     assert_string_equal(rig_result(&r)->u.result.text, "here again");
     const struct scripted_request *q = scripted_request(r.script, 1);
@@ -110,7 +96,7 @@ test_a_full_disk_lets_running_calls_finish(void **state)
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
     rig_kind(&r, EV_TURN);
-    limit_files(2500);
+    rig_limit_files(2500);
     scripted_open_gate(r.script, 0);
     const struct event *e = rig_tool(&r, "t2", PHASE_END, TOOL_CANCELLED);
     assert_non_null(strstr(e->u.tool.output, "the disk is full"));
@@ -121,7 +107,7 @@ test_a_full_disk_lets_running_calls_finish(void **state)
     assert_false(rig_tool(&r, "t1", PHASE_END, TOOL_DONE)->u.tool.is_error);
     assert_true(rig_result(&r)->u.result.is_error);
     assert_int_equal(toys_runs(), 1);
-    limit_files(RLIM_INFINITY);
+    rig_limit_files(RLIM_INFINITY);
     rig_post(&r, OP_SUBMIT, "room again");
     assert_string_equal(rig_result(&r)->u.result.text, "here again");
     const struct scripted_request *q = scripted_request(r.script, 1);

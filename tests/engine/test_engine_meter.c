@@ -128,8 +128,7 @@ test_no_usage_is_an_estimate_and_says_so(void **state)
     scripted_text(r.script, "an answer of a server that counts nothing");
     scripted_end_with(r.script, STOP_END_TURN, 0, 0);
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "count this");
-    (void)rig_result(&r);
+    rig_submit(&r, "count this");
     struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
     assert_true(json_bool(m, "estimated", false));
     assert_true(json_bool(m, "requests.0.estimated", false));
@@ -153,8 +152,7 @@ test_an_own_limit_wins(void **state)
     scripted_usage(r.script, 31000, 10);
     scripted_end(r.script, STOP_END_TURN);
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    (void)rig_result(&r);
+    rig_submit(&r, "go");
     struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
     assert_int_equal(json_int(m, "context.window", 0), 40000);
     assert_string_equal(json_cstr(m, "context.state", ""), "warn");

@@ -6,33 +6,13 @@
 
 #include <cmocka.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/fs.h"
 #include "fakes/rig.h"
 #include "store/session.h"
-
-static void
-limit(rlim_t bytes)
-{
-    struct rlimit l;
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &l);
-    l.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
-}
-
-static void
-says(struct rig *r, const char *text)
-{
-    scripted_reply(r->script);
-    scripted_text(r->script, text);
-    scripted_end(r->script, STOP_END_TURN);
-}
 
 static bool
 is_notice(const struct event *e, const void *arg)
@@ -64,15 +44,15 @@ test_instructions_without_room(void **state)
     struct rig r;
     struct err err = {0};
     rig_init(&r);
-    says(&r, "here");
+    rig_says(&r, "here");
     char *memory = fs_join(r.root, "CLAUDE.md"), *text = long_words("rules ", 5000);
     assert_true(fs_write_atomic(memory, str_from(text), 0644, &err));
     rig_start(&r);
-    limit(2500);
+    rig_limit_files(2500);
     rig_post(&r, OP_SUBMIT, "go");
     assert_true(rig_result(&r)->u.result.is_error);
     assert_int_equal(scripted_requests(r.script), 0);
-    limit(RLIM_INFINITY);
+    rig_limit_files(RLIM_INFINITY);
     rig_post(&r, OP_SUBMIT, "room again");
     assert_string_equal(rig_result(&r)->u.result.text, "here");
     free(memory);
@@ -86,19 +66,18 @@ test_pins_without_room(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    says(&r, "one");
+    rig_says(&r, "one");
     char *pin = long_words("/pin a fact ", 3000);
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     command(&r, "/pin the port is 4711", "1  the port");
-    limit(2500);
+    rig_limit_files(2500);
     command(&r, pin, "file system '/");
     command(&r, "/pin", "1  the port is 4711");
-    limit(100);
+    rig_limit_files(100);
     command(&r, "/pin remove 1", "file system '/");
     command(&r, "/pin", "1  the port is 4711");
-    limit(RLIM_INFINITY);
+    rig_limit_files(RLIM_INFINITY);
     command(&r, "/pin remove 1", "nothing is pinned");
     free(pin);
     rig_end(&r);
@@ -111,16 +90,15 @@ test_a_pin_is_told_with_the_prompt_that_is_written(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    says(&r, "one");
-    says(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     command(&r, "/pin the port is 4711", "1  the port");
-    limit(100);
+    rig_limit_files(100);
     rig_post(&r, OP_SUBMIT, "no room");
     assert_true(rig_result(&r)->u.result.is_error);
-    limit(RLIM_INFINITY);
+    rig_limit_files(RLIM_INFINITY);
     rig_post(&r, OP_SUBMIT, "room again");
     assert_string_equal(rig_result(&r)->u.result.text, "two");
     const struct scripted_request *q = scripted_request(r.script, 1);
@@ -135,18 +113,17 @@ test_a_fork_without_room(void **state)
     (void)state;
     struct rig r;
     rig_init(&r);
-    says(&r, "one");
-    says(&r, "two");
+    rig_says(&r, "one");
+    rig_says(&r, "two");
     char *pin = long_words("/pin a fact ", 3000);
     rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "go");
-    rig_result(&r);
+    rig_submit(&r, "go");
     command(&r, pin, "pinned, and kept");
-    limit(3500); /* the messages have room, the pin has not */
+    rig_limit_files(3500); /* the messages have room, the pin has not */
     rig_post(&r, OP_COMMAND, "/fork");
     const struct event *e = rig_kind(&r, EV_ERROR);
     assert_non_null(strstr(e->u.error.err.text, "file system '/"));
-    limit(RLIM_INFINITY);
+    rig_limit_files(RLIM_INFINITY);
     struct session_info *list;
     struct err err = {0};
     size_t n;

@@ -132,7 +132,7 @@ test_the_file_of_saved_rules_stays_out_of_git(void **state)
     assert_true(fs_mkdirs(git, 0755, &err));
     assert_true(fs_write_atomic(head, STR("ref: refs/heads/main\n"), 0644, &err));
     go(&r);
-    rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_ALWAYS, NULL, NULL);
+    rig_answer_next(&r, PERM_ANSWER_ALWAYS);
     rig_result(&r);
     buf_init(&b, BUF_MAX);
     assert_true(fs_read(file, BUF_MAX, &b, &err));
@@ -394,7 +394,7 @@ test_each_decision_is_in_the_audit_log(void **state)
     ask_script(&r, "Edit", "{\"name\":\"a\",\"perm\":\"ask\"}");
     go(&r);
     char *id = xstrdup(engine_session_id(r.e));
-    rig_answer(&r, rig_kind(&r, EV_PERM_ASK)->u.ask.id, PERM_ANSWER_ONCE, NULL, NULL);
+    rig_answer_next(&r, PERM_ANSWER_ONCE);
     rig_result(&r);
     struct session_paths paths;
     session_paths_make(r.data, r.root, id, &paths);

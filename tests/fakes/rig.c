@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,16 @@ rig_start(struct rig *r)
     r->e = engine_start(&r->cfg, &err);
     if (!r->e)
         fail_msg("engine_start: %s", err.text);
+}
+
+void
+rig_limit_files(rlim_t bytes)
+{
+    struct rlimit l;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &l);
+    l.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
 }
 
 void
@@ -332,6 +343,12 @@ void
 rig_put_settings(const struct rig *r, const char *json)
 {
     put(r->config, "settings.json", json);
+}
+
+void
+rig_answer_next(struct rig *r, enum perm_answer a)
+{
+    rig_answer(r, rig_kind(r, EV_PERM_ASK)->u.ask.id, a, NULL, NULL);
 }
 
 const struct event *

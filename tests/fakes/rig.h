@@ -5,6 +5,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include "engine/engine.h"
 #include "fakes/scripted.h"
@@ -41,9 +42,14 @@ void rig_put(const struct rig *r, const char *name, const char *text);
 /* The person's settings.json. */
 void rig_put_settings(const struct rig *r, const char *json);
 
+/* A disk that is full, as far as a program can tell: no file grows past so many bytes (RLIM_INFINITY: there is room). */
+void rig_limit_files(rlim_t bytes);
+
 void rig_post(struct rig *r, enum op_kind kind, const char *text);
 void rig_answer(struct rig *r, uint64_t ask_id, enum perm_answer a, const char *reason,
                 const char *edited);
+/* Waits for the next request for approval and answers it. */
+void rig_answer_next(struct rig *r, enum perm_answer a);
 
 /* The next event that the predicate takes, reading on as far as needed. */
 typedef bool (*rig_pred)(const struct event *e, const void *arg);
