@@ -34,7 +34,9 @@ leaf_rules(struct chain *c, size_t i)
                   part);
     m = rules_match_leaf(rs, &c->ask, &c->texts[i], l);
     if (m.how > MATCH_MAY)
-        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, m.rule, part, "an ask rule matches '%s'",
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, m.rule, part,
+                  m.rule->broken ? "a rule that cannot be read may be about '%s'"
+                                 : "an ask rule matches '%s'",
                   part);
     else if (m.how == MATCH_MAY)
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, m.rule, part,

@@ -19,7 +19,8 @@ struct perm_rule {
         pattern; /* Bash: the canonical text to match, '*' the wildcard; NULL: bare or another tool */
     bool
         boundary; /* ... a prefix that ends at a word: the pattern itself and all that begins with it and a blank */
-    bool param; /* the body is "field:value" of the tool's input; deny and ask alone */
+    bool broken; /* it could not be read: what it seems to name asks */
+    bool param;  /* the body is "field:value" of the tool's input; deny and ask alone */
     enum scope scope;
     bool claude;
     char *file; /* where it stands, or NULL (session, cli) */

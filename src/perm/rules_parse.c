@@ -109,6 +109,7 @@ keep_broken(struct perm_rules *rs, struct str s, struct perm_rule r, const char 
     if (!real || !body.len)
         return;
     r.verdict = VERDICT_ASK;
+    r.broken = true;
     r.text = str_dup(s);
     r.file = xstrdup(r.file);
     r.tool = xstrdup(perm_rules_path_tool(real) ? perm_rules_path_tool(real) : real);

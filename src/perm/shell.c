@@ -138,7 +138,7 @@ sh_run_text(struct sh *sh, struct str text)
     if (u->tree) {
         sh->unit = u;
         if (ts_node_has_error(ts_tree_root_node(u->tree)))
-            sh_incomplete(sh, "the command is not valid shell");
+            sh_incomplete(sh, "it cannot be parsed as shell");
         funcs_find(sh, u);
         walk_program(sh, ts_tree_root_node(u->tree));
         funcs_leave(sh, u);

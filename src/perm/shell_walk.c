@@ -88,7 +88,7 @@ void
 walk_program(struct sh *sh, TSNode root)
 {
     if (!node_is(root, "program")) {
-        sh_incomplete(sh, "the command is not valid shell");
+        sh_incomplete(sh, "it cannot be parsed as shell");
         walk_children(sh, root);
         return;
     }
@@ -435,7 +435,7 @@ static void
 walk_kind(struct sh *sh, const struct kind *k, TSNode n, const struct redirs *rd)
 {
     if (ts_node_is_missing(n))
-        sh_incomplete(sh, "the command is not valid shell");
+        sh_incomplete(sh, "it cannot be parsed as shell");
     if (k->simple) {
         k->simple(sh, n, rd);
         return;
@@ -479,7 +479,7 @@ walk_stmt(struct sh *sh, TSNode n, const struct redirs *rd)
         sh->st.cwd = sh->ok;
         cwd_join(&sh->st.cwd, &sh->fail);
     } else if (ts_node_is_named(n) && !node_is(n, "comment")) {
-        sh_incomplete(sh, node_is(n, "ERROR") ? "the command is not valid shell"
+        sh_incomplete(sh, node_is(n, "ERROR") ? "it cannot be parsed as shell"
                                               : "the command uses a form that is not understood");
         walk_children(sh, n);
         if (ts_node_child_count(n) == 0 || !node_is(n, "ERROR"))

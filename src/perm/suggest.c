@@ -295,7 +295,7 @@ allowed_with(const struct perm_request *req, const struct offer *o)
 #define NOT_ENOUGH "no narrow rule would be enough"
 
 static void
-try_offer(const struct perm_request *req, struct offer *o)
+try_offer(const struct perm_request *req, bool asks, struct offer *o)
 {
     struct decision d;
     struct chain c;
@@ -305,9 +305,10 @@ try_offer(const struct perm_request *req, struct offer *o)
     chain_release(&c);
     decision_release(&d);
     if (!o->why && !o->n)
-        o->why = "it needs no rule";
+        o->why = asks ? NOT_ENOUGH : "it needs no rule";
     if (!o->why && !allowed_with(req, o))
-        o->why = NOT_ENOUGH;
+        o->why = req->trusted ? NOT_ENOUGH
+                              : "this folder is not trusted, a rule saved here does not count";
 }
 
 size_t
@@ -317,7 +318,7 @@ perm_chain_suggest(const struct perm_request *req, char *ret_rules[5], const cha
     struct decision d;
     *ret_why = NULL;
     perm_chain_check(req, &d);
-    bool person = d.verdict == VERDICT_ASK && d.liftable_by == LIFT_PERSON;
+    bool asks = d.verdict == VERDICT_ASK, person = asks && d.liftable_by == LIFT_PERSON;
     if (d.verdict == VERDICT_DENY)
         o.why = "it is denied, no rule can allow it";
     else if (person)
@@ -325,7 +326,7 @@ perm_chain_suggest(const struct perm_request *req, char *ret_rules[5], const cha
     decision_release(&d);
     for (int edits = 1; edits >= 0 && !o.why; edits--) {
         o.as_edits = edits;
-        try_offer(req, &o);
+        try_offer(req, asks, &o);
         if (!o.why || !edits || strcmp(o.why, NOT_ENOUGH) != 0)
             break;
         offer_clear(&o);
