@@ -96,10 +96,5 @@ ask_add_usage(struct usage *to, const struct ask *a, const struct stream_blocks 
     struct usage u = *stream_blocks_usage(blocks);
     if (!u.input && !u.output && !u.cache_read && !u.cache_write)
         u = estimate(a, blocks);
-    to->input += u.input;
-    to->output += u.output;
-    to->cache_read += u.cache_read;
-    to->cache_write += u.cache_write;
-    to->cache_write_1h += u.cache_write_1h;
-    to->estimated |= u.estimated;
+    usage_add(to, &u);
 }

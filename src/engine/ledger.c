@@ -185,12 +185,7 @@ static void
 add_row(struct ledger *l, const struct ledger_row *row)
 {
     struct ledger_agent *a = agent_of(l, row->agent);
-    a->usage.input += row->usage.input;
-    a->usage.output += row->usage.output;
-    a->usage.cache_read += row->usage.cache_read;
-    a->usage.cache_write += row->usage.cache_write;
-    a->usage.cache_write_1h += row->usage.cache_write_1h;
-    a->usage.estimated |= row->usage.estimated;
+    usage_add(&a->usage, &row->usage);
     a->cost_usd = a->cost_usd < 0 || row->cost_usd < 0 ? -1 : a->cost_usd + row->cost_usd;
     a->requests++;
     l->rows[l->n++ % LEDGER_ROWS] = *row;

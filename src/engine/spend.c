@@ -17,16 +17,22 @@
 
 /* ---- limits ---- */
 
+/* What the person said in this session comes before what is set. */
+static double
+in_force(double raised, double set)
+{
+    return raised < 0 ? 0 : raised > 0 ? raised : set;
+}
+
 /* The person's own settings alone (CONFIG_PERSON): a project must not raise what may be spent. */
 void
 spend_limits(struct core *c, struct spend_limits *ret)
 {
     const struct spend *s = &c->spend;
     const struct config *cfg = permit_config(c->permit);
-    ret->session = s->raised_session > 0 ? s->raised_session
-                   : s->given > 0        ? s->given
-                                         : config_num(cfg, "budget.session", true, 0);
-    ret->day = s->raised_day > 0 ? s->raised_day : config_num(cfg, "budget.day", true, 0);
+    ret->session = in_force(s->raised_session,
+                            s->given > 0 ? s->given : config_num(cfg, "budget.session", true, 0));
+    ret->day = in_force(s->raised_day, config_num(cfg, "budget.day", true, 0));
     c->max_budget_usd = ret->session; /* what the meters show */
 }
 
@@ -50,16 +56,6 @@ likely_output(const struct core *c, int max_tokens)
     return likely < quarter ? likely : quarter;
 }
 
-static double
-cost_of(const struct model_info *info, const struct usage *u)
-{
-    if (!info)
-        return -1;
-    if (info->provider && strcmp(info->provider, "offline") == 0)
-        return 0;
-    return catalog_cost(info, u);
-}
-
 double
 spend_of_request(const struct core *c, int max_tokens)
 {
@@ -72,14 +68,15 @@ spend_of_request(const struct core *c, int max_tokens)
         u.input = in - u.cache_read;
     if (strcmp(c->provider->name, "offline") == 0)
         return 0;
-    return cost_of(c->info, &u);
+    return usage_cost_of(c->info, &u);
 }
 
-double
-spend_of_call(const char *model, size_t bytes, int max_tokens)
+/* Of a request beside the loop, with nothing in the cache. */
+static double
+of_call(const char *model, size_t bytes, int max_tokens)
 {
     const struct usage u = {.input = (int64_t)(bytes / BYTES_PER_TOKEN), .output = max_tokens / 4};
-    return cost_of(catalog_find(model), &u);
+    return usage_cost_of(catalog_find(model), &u);
 }
 
 /* ---- may it be sent ---- */
@@ -151,7 +148,7 @@ spend_allows_call(struct core *c, const char *purpose, const char *model, size_t
                   int max_tokens, struct err *err)
 {
     if (strcmp(c->provider->name, "offline") == 0 ||
-        spend_allows(c, spend_of_call(model, bytes, max_tokens), err))
+        spend_allows(c, of_call(model, bytes, max_tokens), err))
         return true;
     if (!c->spend.said_sub)
         core_notice(c, "no request for '%s' is sent: %s", purpose, err->text);
@@ -295,8 +292,9 @@ spend_command(struct core *c, struct str arg)
     if (str_starts(rest, "$"))
         rest = str_sub(rest, 1, rest.len);
     char *text = str_dup(rest), *end;
-    double usd = str_is(rest, "off") ? 1e9 : strtod(text, &end);
-    if (!str_is(rest, "off") && (*end || !(usd > 0) || usd > 1e9)) {
+    bool off = str_is(rest, "off");
+    double usd = off ? -1 : strtod(text, &end);
+    if (!off && (*end || !(usd > 0) || usd > 1e9)) {
         core_notice(c, "'%.40s' is no amount: /budget 5, /budget day 20, /budget off", text);
     } else {
         *(day ? &c->spend.raised_day : &c->spend.raised_session) = usd;

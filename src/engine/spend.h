@@ -17,10 +17,11 @@
 struct core;
 struct op;
 
-struct spend {                         /* starts zeroed */
-    double given;                      /* --max-budget-usd; 0: none */
-    double raised_session, raised_day; /* by the person, in this session; 0: as set */
-    double owed;                       /* of the day, and not in its file yet */
+struct spend {    /* starts zeroed */
+    double given; /* --max-budget-usd; 0: none */
+    double raised_session,
+        raised_day; /* by the person, in this session; 0: as set, negative: no limit */
+    double owed;    /* of the day, and not in its file yet */
     bool said_unknown, said_sub, said_day;
     uint64_t asks; /* so many dialogs were shown */
     bool open;     /* a dialog is; what was answered in the last one: */
@@ -36,8 +37,6 @@ void spend_limits(struct core *c, struct spend_limits *ret);
 /* What the loop's next request costs at most: its input as estimated, with what the prompt cache is expected to save; of output a quarter of
  * the limit, or twice the most of late. Negative: the price is unknown. */
 double spend_of_request(const struct core *c, int max_tokens);
-/* Of a request beside the loop, with nothing in the cache. */
-double spend_of_call(const char *model, size_t bytes, int max_tokens);
 /* May it be sent? False: err says which limit, what was spent and what the request would cost. An unknown price passes, with one
  * notice a session that no budget can hold. */
 bool spend_allows(struct core *c, double projected, struct err *err) MUST_CHECK;

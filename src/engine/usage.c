@@ -6,17 +6,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 
-static void
-add(struct usage *to, const struct usage *u)
-{
-    to->input += u->input;
-    to->output += u->output;
-    to->cache_read += u->cache_read;
-    to->cache_write += u->cache_write;
-    to->cache_write_1h += u->cache_write_1h;
-    to->estimated |= u->estimated;
-}
-
 /* The model's row; the last row takes the rest when there are too many models. */
 static struct session_model_usage *
 row_of(struct passport *p, const char *model)
@@ -32,8 +21,8 @@ row_of(struct passport *p, const char *model)
     return r;
 }
 
-static double
-cost_of(const struct model_info *info, const struct usage *u)
+double
+usage_cost_of(const struct model_info *info, const struct usage *u)
 {
     if (!info)
         return -1;
@@ -94,7 +83,7 @@ cost_of_break(const struct model_info *info, const struct ledger_break *b, const
     int64_t written = u->cache_write < b->tokens ? u->cache_write : b->tokens;
     const struct usage paid = {.input = b->tokens - written, .cache_write = written};
     const struct usage saved = {.cache_read = b->tokens};
-    double more = cost_of(info, &paid), less = cost_of(info, &saved);
+    double more = usage_cost_of(info, &paid), less = usage_cost_of(info, &saved);
     return more < 0 || less < 0 ? -1 : more > less ? more - less : 0;
 }
 
@@ -102,9 +91,9 @@ void
 usage_commit(struct usage_meter *m, struct passport *p, const char *model,
              const struct model_info *info)
 {
-    double cost = cost_of(info, &m->running);
-    add(&m->total, &m->running);
-    add(&m->submit, &m->running);
+    double cost = usage_cost_of(info, &m->running);
+    usage_add(&m->total, &m->running);
+    usage_add(&m->submit, &m->running);
     add_to_row(p, model, &m->running, cost);
     struct ledger_row row = row_for(m, model, &m->running, cost);
     m->broke = ledger_add(&m->ledger, &row);
@@ -123,7 +112,7 @@ usage_cost_now(const struct usage_meter *m, const struct model_info *info)
     const struct usage *u = &m->running;
     if (!u->input && !u->output && !u->cache_read && !u->cache_write)
         return m->cost_usd;
-    return plus(m->cost_usd, cost_of(info, u));
+    return plus(m->cost_usd, usage_cost_of(info, u));
 }
 
 struct event *
@@ -219,7 +208,7 @@ usage_read_note(struct passport *p, struct str record)
             .cache_write_1h = json_count(t, "usage.cache_creation.ephemeral_1h_input_tokens"),
             .fast = str_is(json_str(t, "usage.speed"), "fast"),
         };
-        double cost = cost_of(catalog_find(model), &u);
+        double cost = usage_cost_of(catalog_find(model), &u);
         add_to_row(p, model, &u, cost);
         p->cost_usd = plus(p->cost_usd, cost);
     }
@@ -232,6 +221,6 @@ usage_restore(struct usage_meter *m, struct str record)
     struct ledger_row row;
     if (ledger_read_break(&m->ledger, record) || !ledger_read_note(record, &row))
         return;
-    row.cost_usd = cost_of(catalog_find(row.model), &row.usage);
+    row.cost_usd = usage_cost_of(catalog_find(row.model), &row.usage);
     ledger_add_old(&m->ledger, &row);
 }

@@ -29,6 +29,8 @@ void usage_load(struct usage_meter *m, const struct passport *p);
 /* A request ended with m->running: adds it up, in the meter and in the passport's row of `model`. */
 void usage_commit(struct usage_meter *m, struct passport *p, const char *model,
                   const struct model_info *info);
+/* What it costs by the catalogue, USD; the offline pilot: 0; negative: unknown. */
+double usage_cost_of(const struct model_info *info, const struct usage *u);
 /* Session cost with the running request; negative: unknown. */
 double usage_cost_now(const struct usage_meter *m, const struct model_info *info);
 struct event *usage_event(const struct usage_meter *m, const struct model_info *info,

@@ -33,6 +33,17 @@ stop_reason_name(enum stop_reason r)
     return stop_names[r];
 }
 
+void
+usage_add(struct usage *to, const struct usage *u)
+{
+    to->input += u->input;
+    to->output += u->output;
+    to->cache_read += u->cache_read;
+    to->cache_write += u->cache_write;
+    to->cache_write_1h += u->cache_write_1h;
+    to->estimated |= u->estimated;
+}
+
 const char *
 delta_kind_name(enum delta_kind k)
 {

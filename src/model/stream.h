@@ -52,6 +52,9 @@ struct usage {
         cleared_tokens; /* what the server left out of this request (applied_edits) */
 };
 
+/* Adds tokens up; what belongs to one request alone (fast, what was cleared) stays out. */
+void usage_add(struct usage *to, const struct usage *u);
+
 enum stop_reason {
     STOP_NONE,
     STOP_END_TURN,

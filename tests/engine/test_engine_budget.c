@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "engine/spend_day.h"
 #include "fakes/rig.h"
 #include "fakes/toys.h"
@@ -175,6 +176,13 @@ test_the_person_stops_and_the_session_stays_usable(void **state)
     rig_post(&r, OP_SUBMIT, "go on");
     rig_ends(&r, "completed", "success", 0);
     assert_true(rig_told(&r, "of $50.00"));
+    size_t told = rig_told(&r, " of $");
+    rig_post(&r, OP_COMMAND, "/budget off");
+    rig_settle(&r);
+    assert_int_equal(rig_told(&r, " of $"), told); /* none is none, not a large one */
+    struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
+    assert_true(json_num(m, "budget_usd", -1) == 0);
+    json_free(m);
     rig_end(&r);
 }
 
