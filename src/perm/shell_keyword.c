@@ -87,7 +87,7 @@ static void
 coproc_sets(struct sh *sh, struct str t, size_t i)
 {
     struct str name = str_sub(t, i, name_at(t, i));
-    if (env_plain_name(name))
+    if (env_plain_name(name) || name.len == 1 || str_is(name, "COPROC"))
         state_set(sh, name, VAR_UNKNOWN, str_from(NULL));
     else
         sh_incomplete(sh, "a coprocess sets a variable that decides what runs");
