@@ -98,7 +98,8 @@ source(struct judged *j, const struct word *w, bool move, bool tree)
 {
     struct sh *sh = j->sh;
     bool dir = path_is_dir(sh, w);
-    effect_add(sh, j->leaf, (tree || move) && dir ? EFFECT_READ_TREE : EFFECT_READ, w);
+    bool all = dir ? tree || move : tree && w->w.known && !w->w.glob && !path_exists(sh, w);
+    effect_add(sh, j->leaf, all ? EFFECT_READ_TREE : EFFECT_READ, w);
     if (move)
         effect_add(sh, j->leaf, dir ? EFFECT_DELETE_TREE : EFFECT_DELETE, w);
 }

@@ -255,6 +255,17 @@ says_where(const struct perm_rule *rule)
     return strchr(rule->body, '/') != NULL;
 }
 
+/* A rule that is about the folder `dir`, which is not there, and not about one of its name anywhere. */
+static bool
+placed_in(const struct perm_rule *rule, const char *dir)
+{
+    const char *base = fs_basename(dir);
+    size_t n = strlen(base);
+    bool anchored =
+        rule->body[0] == '/' || rule->body[0] == '~' || strncmp(rule->body, "./", 2) == 0;
+    return anchored || (n && strncmp(rule->body, base, n) == 0 && rule->body[n] == '/');
+}
+
 /* False: what lies on the disk has to be looked at as well. */
 static bool
 walk_tracked(struct reach *r, const struct perm_leaf *own)
@@ -266,10 +277,9 @@ walk_tracked(struct reach *r, const struct perm_leaf *own)
     if (top && !repo_each_tracked(top, look_at_tracked, &t, &found) && found && !r->found)
         r->lost = true;
     free(top);
-    bool reads = strcmp(r->tool, "Read") == 0;
-    for (size_t i = 0; reads && !found && i < r->n_rules && !r->found;
-         i++) /* no index to look into */
-        if (says_where(r->rules[i]))
+    bool reads = strcmp(r->tool, "Read") == 0, gone = !fs_exists(t.base);
+    for (size_t i = 0; !found && i < r->n_rules && !r->found; i++) /* no index to look into */
+        if (says_where(r->rules[i]) && (reads || (gone && placed_in(r->rules[i], t.base))))
             r->found = r->rules[i];
     return top && !index_changes_before(r->c, own);
 }
@@ -372,11 +382,12 @@ look_below(struct reach *r, const struct access *a)
     bool sure = tracked || (known && !changes_before(c, a->leaf));
     bool some = r->names_only || r->n_only || r->types;
     bool near = some || path_in_roots(c, r->top, false);
-    bool gone = !fs_exists(r->top->v[r->top->n - 1]); /* there is nothing to look at */
-    bool root = a->span == SPAN_DISK && !r->names_only && (gone || holds_root(c, r->top));
+    const char *dir = r->top->v[r->top->n - 1];
+    bool holds = holds_root(c, r->top);
+    bool root = a->span == SPAN_DISK && !r->names_only && (holds || !fs_exists(dir));
     for (size_t i = 0; root && i < r->n_rules && !r->found; i++)
-        if (says_where(r->rules[i]) && !(r->skip_hidden && is_hidden(r->rules[i])) &&
-            (!some || name_is_read(r, r->rules[i])))
+        if (says_where(r->rules[i]) && (holds || placed_in(r->rules[i], dir)) &&
+            !(r->skip_hidden && is_hidden(r->rules[i])) && (!some || name_is_read(r, r->rules[i])))
             r->found = r->rules[i];
     r->lost = r->top->lost || a->span == SPAN_UNSEEN || !sure || !near;
     if (!r->lost && !r->found && (!tracked || !walk_tracked(r, a->leaf)))

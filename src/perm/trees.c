@@ -292,6 +292,8 @@ judge_place_word(struct trees *t, size_t i, struct str s)
         judge_here(t);
     } else if (strpbrk(text, "*?[{") && t->row->does == TREE_WRITES) {
         judge_pattern_word(t, s);
+    } else if (!remote) {
+        judge_folder(t, path, text, t->row->types); /* it may be there by then */
     }
     free(path);
     free(text);
