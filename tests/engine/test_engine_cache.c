@@ -189,7 +189,7 @@ end(struct session *s)
 /* What the events said. */
 struct seen {
     size_t breaks, afk, model, edits;
-    int64_t input, read, write;
+    int64_t input, output, read, write;
     double cost;
 };
 
@@ -207,6 +207,7 @@ see(const struct event *e, struct seen *ret)
     }
     if (e->kind == EV_USAGE) {
         ret->input = e->u.usage.input;
+        ret->output = e->u.usage.output;
         ret->read = e->u.usage.cache_read;
         ret->write = e->u.usage.cache_write;
     }
@@ -265,6 +266,7 @@ test_fifty_turns(void **state)
     assert_int_equal(seen.read, sums[1]);
     assert_int_equal(seen.write, sums[2]);
     assert_int_equal(seen.input, sums[0]);
+    assert_int_equal(seen.output, 20 * (requests + beside)); /* as the server says of each */
     end(&s);
 }
 

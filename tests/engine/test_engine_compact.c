@@ -61,6 +61,17 @@ test_root_memory_is_read_again_from_disk(void **state)
     rig_submit(&r, "hi again");
     assert_has(rig_last_request(&r)->messages[0], "the second rules");
     assert_lacks(rig_last_request(&r)->messages[0], "the first rules");
+    /* and when it is by extracts, because the server refused the length */
+    struct err down = http(401, "authentication_error", "the key is not valid");
+    struct err long_one = http(400, "prompt_too_long", "prompt is too long");
+    scripted_fail_start(r.script, &long_one);
+    scripted_side_fail(r.script, &down);
+    says(&r, "it fits", 300);
+    rig_put(&r, "CLAUDE.md", "the third rules");
+    assert_string_equal(rig_submit(&r, "once more")->u.result.exit, "completed");
+    assert_true(rig_saw_transition(&r, "reactive_compact_retry"));
+    assert_has(rig_last_request(&r)->messages[0], "the third rules");
+    assert_lacks(rig_last_request(&r)->messages[0], "the second rules");
     rig_end(&r);
 }
 
@@ -217,12 +228,15 @@ test_a_window_that_the_person_set_wins(void **state)
     struct rig r;
     begin(&r, 50000);
     r.cfg.model = "claude-opus-5-5"; /* a million by the catalogue */
-    says(&r, "one", 45000);
-    says(&r, "two", 1000);
+    says(&r, "one", 40000);
+    says(&r, "two", 45000);
+    says(&r, "three", 1000);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
     rig_submit(&r, "a");
     rig_submit(&r, "b");
+    assert_int_equal(compactions(&r), 0);
+    rig_submit(&r, "c");
     assert_int_equal(compactions(&r), 1);
     rig_end(&r);
 }

@@ -180,23 +180,28 @@ test_the_breaker_opens_when_little_is_freed(void **state)
     (void)state;
     struct rig r;
     begin(&r, 20000);
+    r.rewrites = true;
     rig_put_settings(&r, "{\"compact\":{\"at\":90}}");
-    char *rules = xmalloc(56001);
-    for (size_t i = 0; i < 56000; i++)
+    char *rules = xmalloc(44001);
+    for (size_t i = 0; i < 44000; i++)
         rules[i] = i % 50 == 49 ? '\n' : 'r';
-    rules[56000] = '\0';
+    rules[44000] = '\0';
     rig_put(&r, "CLAUDE.md", rules);
-    says(&r, "one", 16500);
-    for (int i = 0; i < 4; i++) {
-        says(&r, "went on", 16900);
+    says(&r, "one", 5000);
+    says(&r, "two", 18200);
+    for (int i = 0; i < 6; i++) {
+        says(&r, "went on", i % 2 ? 18200 : 17000);
         scripted_side_says(r.script, SUMMARY);
     }
     rig_start(&r);
     rig_submit(&r, "a");
-    for (int i = 0; i < 4; i++)
-        rig_submit(&r, "b");
+    rig_submit(&r, "a");
+    for (int i = 0; i < 6; i++)
+        assert_string_equal(rig_submit(&r, "b")->u.result.exit, "completed");
     free(rules);
-    assert_true(scripted_side_requests(r.script) <= 2);
+    assert_int_equal(scripted_side_requests(r.script), 2);
+    assert_int_equal(compactions(&r), 2);
+    assert_int_equal(rig_told(&r, "the last two freed less than a fifth"), 1);
     rig_end(&r);
 }
 

@@ -21,6 +21,13 @@ with_purpose(const struct cJSON *m, const char *purpose)
     return n;
 }
 
+static size_t
+asked(const struct rig *r)
+{
+    return scripted_requests(r->script) + scripted_judge_requests(r->script) +
+           scripted_side_requests(r->script);
+}
+
 /* In auto mode the classifier asks too: what the fakes were asked is what the page lists, and nothing is asked when nobody works. */
 static void
 test_every_request_has_its_row(void **state)
@@ -35,22 +42,28 @@ test_every_request_has_its_row(void **state)
     r.cfg.mode_given = true;
     r.cfg.sandbox = "off";
     r.cfg.model = "claude-opus-5-5";
+    r.rewrites = true;
     rig_calls(&r, "t1", "Bash", "{\"command\":\"make x\"}");
     rig_says(&r, "done");
     scripted_judge_says(r.script,
                         "{\"verdict\":\"allow\",\"confidence\":0.95,\"reason\":\"fine\"}");
+    scripted_side_says(r.script, "## Task\nbuild x\n## State\nit is built\n");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "build x");
     assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    rig_post(&r, OP_COMPACT, NULL);
+    while (rig_kind(&r, EV_COMPACT)->phase != PHASE_END)
+        ;
     struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
     assert_int_equal(with_purpose(m, "main"), scripted_requests(r.script));
     assert_int_equal(with_purpose(m, "classifier"), scripted_judge_requests(r.script));
-    assert_int_equal(json_len(json_at(m, "requests")),
-                     scripted_requests(r.script) + scripted_judge_requests(r.script));
-    size_t before = scripted_requests(r.script) + scripted_judge_requests(r.script);
+    assert_int_equal(with_purpose(m, "compact"), scripted_side_requests(r.script));
+    assert_int_equal(scripted_side_requests(r.script), 1);
+    assert_int_equal(json_len(json_at(m, "requests")), asked(&r));
+    size_t before = asked(&r);
     json_free(m);
     m = rig_ask(&r, QUERY_METERS, NULL); /* the engine has been round its loop, and asked nobody */
-    assert_int_equal(scripted_requests(r.script) + scripted_judge_requests(r.script), before);
+    assert_int_equal(asked(&r), before);
     json_free(m);
     rig_end(&r);
 }
@@ -67,6 +80,7 @@ test_models_add_up(void **state)
     for (int i = 0; i < 3; i++) {
         scripted_reply(r.script);
         scripted_text(r.script, "fine");
+        scripted_cache(r.script, 30000 + i, 4000 + i);
         scripted_usage(r.script, 1000 + 100 * i, 10 + i);
         scripted_end(r.script, STOP_END_TURN);
     }
@@ -78,15 +92,19 @@ test_models_add_up(void **state)
         (void)rig_result(&r);
     }
     struct cJSON *m = rig_ask(&r, QUERY_METERS, NULL);
-    int64_t in = 0, out = 0;
+    int64_t in = 0, out = 0, read = 0, write = 0;
     size_t n = 0;
     for (const struct cJSON *k = json_first(json_at(m, "models")); k; k = json_next(k), n++) {
         in += json_int(k, "input", 0);
         out += json_int(k, "output", 0);
+        read += json_int(k, "cache_read", 0);
+        write += json_int(k, "cache_write", 0);
     }
     assert_int_equal(n, 3);
     assert_int_equal(in, 3300);
     assert_int_equal(out, 33);
+    assert_int_equal(read, 90003);
+    assert_int_equal(write, 12003);
     assert_true(json_is_null(json_at(m, "cost_usd"))); /* one of them has no price: never $0 */
     json_free(m);
     rig_end(&r);

@@ -262,6 +262,7 @@ test_a_result_larger_than_the_room_is_cut(void **state)
     (void)state;
     struct rig r;
     begin(&r, NULL, 16000);
+    r.cfg.model = "claude-opus-5-5"; /* a million by the catalogue: what the person set counts */
     scripted_reply(r.script);
     scripted_tool(r.script, "t1", "Read", "{\"name\":\"a\",\"size\":49000}");
     scripted_usage(r.script, 6000, 100);
