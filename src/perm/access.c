@@ -159,6 +159,8 @@ access_rules(struct chain *c, const struct access *a, const struct path_names *n
         r = path_other_name_rule(c, &c->deny, rule_tool(a), n);
     if (!r && a->kind == EFFECT_DELETE_TREE && a->leaf && !a->glob && !a->by_name)
         r = trees_whole_rule(c, "Edit", n); /* what lies in it is what the rule is about */
+    if (!r && !a->leaf && strcmp(c->req->tool, "Glob") == 0)
+        r = trees_whole_rule(c, "Read", n); /* it lists what lies there */
     if (r) {
         chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, r, a->shown, "a deny rule names '%s'",
                   n->v[0]);
