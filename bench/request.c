@@ -1,8 +1,11 @@
 /*
- * What a request costs the machine, beside the model: the processor time to build and hand over request N + 1 behind N messages, and the
- * memory of a session of many turns with the context tiers at work. `request FOLDER [TURNS]` prints a JSON object; the folder is
- * scratch.
+ * What a request costs the machine, beside the model: processor time of the engine's thread behind N messages, on both wires, and the
+ * memory of a session of many turns with the context tiers at work. The steps are the loop's own (context, request, stream, tools,
+ * decide), with a real tool, the journal and the meters; the provider writes the real body and sends it nowhere. Two times are
+ * taken, each up to the moment when all slices of the body stand: `request_us` from where the next request is due, `turn_us` from the
+ * last byte of the answer before. `request FOLDER [TURNS]` prints a JSON object; the folder is scratch.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +16,23 @@
 #include "engine/core.h"
 #include "engine/engine.h"
 #include "engine/loop_private.h"
-#include "engine/meters.h"
-#include "engine/outgoing.h"
-#include "engine/waker.h"
+#include "model/openai_body.h"
 #include "model/provider.h"
 #include "perm/chain.h"
 #include "tools/tool.h"
 
 enum { ROUNDS = 60, RESULT = 2000, TURNS = 10000, SAMPLES = 20 };
+#define ENDLESS ((int64_t)1 << 40) /* a window that no tier looks at */
 
-/* Of this process: what else the machine does is no matter, nor how long the disk takes. */
+static const char *const wires[] = {"anthropic", "openai"};
+static const int sizes[] = {100, 1000, 10000};
+
+/* Of this thread, which is the engine's: what else the machine does is no matter, nor how long the disk takes. */
 static int64_t
 cpu_us(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
@@ -44,10 +49,12 @@ struct talk {
     struct model_provider pub;
     int turns; /* left */
     int n;
+    int64_t ended_us, handed_us; /* the last answer's last byte was read; the last body stood */
 };
 
 struct talk_stream {
     struct model_stream pub;
+    struct talk *talk;
     struct delta steps[8];
     size_t at, n;
     char id[24];
@@ -60,8 +67,10 @@ talk_next(struct model_stream *s, int wake_fd, int timeout_ms, struct delta *ret
     (void)wake_fd;
     (void)timeout_ms;
     (void)err;
-    if (t->at == t->n)
+    if (t->at == t->n) {
+        t->talk->ended_us = cpu_us();
         return MODEL_DONE;
+    }
     *ret = t->steps[t->at++];
     return MODEL_DELTA;
 }
@@ -80,16 +89,19 @@ step(struct talk_stream *s, struct delta d)
     s->steps[s->n++] = d;
 }
 
-/* The tokens are those of the body that would go out; it is put together for that. */
+/* Puts the body together as the wire does; its tokens, about. */
 static int64_t
-tokens_of(const struct model_request *req)
+write_body(const struct talk *t, const struct model_request *req)
 {
-    struct buf scratch;
+    struct body_text own = {0}, *text = req->text ? req->text : &own;
     struct str slices[BODY_SLICES];
-    struct body_text own = {0};
+    struct buf scratch;
     size_t bytes = 0;
+    unsigned used;
     buf_init(&scratch, BUF_MAX);
-    size_t n = anthropic_body(req, req->text ? req->text : &own, &scratch, slices);
+    size_t n = strcmp(t->pub.name, "openai") == 0
+                   ? openai_body(req, text, 0, &scratch, slices, &used)
+                   : anthropic_body(req, text, &scratch, slices);
     for (size_t i = 0; i < n; i++)
         bytes += slices[i].len;
     body_text_release(&own);
@@ -101,13 +113,16 @@ static struct model_stream *
 talk_start(void *self, const struct model_request *req, struct err *err)
 {
     struct talk *t = self;
+    int64_t tokens = write_body(t, req);
+    t->handed_us = cpu_us();
     struct talk_stream *s = xcalloc(1, sizeof *s);
     bool calls = req->tools.len && t->turns > 0;
     (void)err;
     s->pub.ops = &talk_ops;
+    s->talk = t;
     step(s, (struct delta){.kind = DELTA_MESSAGE_START,
                            .id = STR("msg"),
-                           .usage = {.input = tokens_of(req), .output = 1}});
+                           .usage = {.input = tokens, .output = 1}});
     if (calls) {
         (void)snprintf(s->id, sizeof s->id, "toolu_%d", t->n++);
         t->turns--;
@@ -181,6 +196,14 @@ free_event(void *e)
     event_free(e);
 }
 
+static void
+talk_init(struct talk *t, const char *wire, int turns)
+{
+    *t = (struct talk){.turns = turns};
+    t->pub =
+        (struct model_provider){.name = wire, .self = t, .start = talk_start, .free = talk_free};
+}
+
 /* ---- request N + 1 ---- */
 
 static void
@@ -188,7 +211,7 @@ add_turn(struct core *c, int n)
 {
     struct err err = {0};
     struct buf text;
-    char *id = xasprintf("toolu_%d", n);
+    char *id = xasprintf("toolu_old_%d", n);
     struct message_builder *a = message_builder_new(ROLE_ASSISTANT),
                            *u = message_builder_new(ROLE_USER);
     buf_init(&text, BUF_MAX);
@@ -196,75 +219,112 @@ add_turn(struct core *c, int n)
         buf_addf(&text, "line %zu of %s\n", text.len, id);
     message_add_tool_use(a, str_from(id), STR("Probe"), STR("{\"what\":\"x\"}"));
     message_add_tool_result(u, str_from(id), buf_str(&text), false);
-    struct message *answer = message_build(a);
-    answer->model = xstrdup("claude-opus-5-5");
-    if (!core_append(c, answer, &err) || !core_append(c, message_build(u), &err))
+    if (!core_append(c, message_build(a), &err) || !core_append(c, message_build(u), &err))
         die(err.text);
     buf_release(&text);
     free(id);
 }
 
-/* All that happens between the results and the first byte on the wire. */
 static void
-hand_over(struct core *c)
+begin_session(struct core *c, int messages)
 {
-    struct loop_result result = {0};
-    struct loop l = {.core = c, .result = &result};
-    struct round r = {0};
     struct err err = {0};
-    struct buf scratch;
-    buf_init(&scratch, BUF_MAX);
-    if (!loop_build_request(&l, &r) || !outgoing_prepare(&c->outgoing, c, &r.req, &err))
-        die("the request could not be built");
-    meters_watch(c, &r.req);
-    struct str slices[BODY_SLICES];
-    (void)anthropic_body(&r.req, r.req.text, &scratch, slices);
-    buf_release(&scratch);
-    c->state.n_sent = c->state.n;
-    state_note_cached(&c->state, c->state.n);
+    core_session_new(c, NULL);
+    struct message_builder *b = message_builder_new(ROLE_USER);
+    message_add_text(b, STR("begin"));
+    if (!core_append(c, message_build(b), &err))
+        die(err.text);
+    for (int n = 0; (int)c->state.n < messages; n++)
+        add_turn(c, n);
+}
+
+/* One round of the loop. */
+static void
+run_steps(struct loop *l)
+{
+    static enum flow (*const steps[])(struct loop * l, struct round * r) = {
+        step_context, step_request, step_stream, step_tools, step_decide};
+    struct round r = {0};
+    enum flow f = FLOW_NEXT;
+    l->core->state.turn++;
+    for (size_t i = 0; i < ARRAY_LEN(steps) && f == FLOW_NEXT; i++)
+        f = steps[i](l, &r);
+    if (f != FLOW_AGAIN)
+        die(l->result->err.text);
+    stream_blocks_free(r.blocks);
 }
 
 static double
-build_us(const char *folder, struct model_provider *provider, int messages)
+median(int64_t *times)
 {
-    struct queue *out = queue_new(4096, NULL, free_event);
-    struct waker wake;
-    struct cancel *cancel = cancel_new(NULL);
-    struct core c;
+    qsort(times, ROUNDS, sizeof *times, by_time);
+    return (double)times[ROUNDS / 2];
+}
+
+static void
+measure(struct engine *e, const struct talk *talk, double *ret_request, double *ret_turn)
+{
+    int64_t request[ROUNDS], turn[ROUNDS];
+    struct loop_result result = {0};
+    struct loop l = {.e = e, .core = &e->core, .turn = e->cancel, .result = &result};
+    for (int i = -2; i < ROUNDS; i++) {
+        int64_t due = cpu_us(), ended = talk->ended_us;
+        run_steps(&l);
+        if (i >= 0) { /* the first ones write what is there, and fill what is kept */
+            request[i] = talk->handed_us - due;
+            turn[i] = talk->handed_us - ended;
+        }
+        for (struct event *ev; (ev = queue_pop(e->out)) != NULL;)
+            event_free(ev);
+    }
+    *ret_request = median(request);
+    *ret_turn = median(turn);
+}
+
+static void
+bench_request(const char *folder, const char *wire, int messages, double *ret_request,
+              double *ret_turn)
+{
+    struct talk talk;
     struct err err = {0};
-    int64_t times[ROUNDS];
+    struct engine e = {.lock = PTHREAD_MUTEX_INITIALIZER};
     const struct engine_seams seams = {.tool_find = find_probe, .perm_check = allow};
-    const struct engine_config cfg = {.take_provider = provider,
-                                      .model = "claude-opus-5-5",
+    const struct engine_config cfg = {.take_provider = &talk.pub,
+                                      .model = "a-model",
                                       .cwd = folder,
                                       .root = folder,
                                       .home = folder,
                                       .config_dir = folder,
                                       .data_dir = folder,
+                                      .context_window = ENDLESS,
+                                      .trusted = true,
                                       .seams = &seams};
-    if (!waker_init(&wake, &err) || !core_init(&c, &cfg, out, &wake, cancel, &err))
+    talk_init(&talk, wire, ROUNDS * 2);
+    e.work_end = &e.work;
+    e.out = queue_new(4096, NULL, free_event);
+    e.cancel = cancel_new(NULL);
+    if (!waker_init(&e.wake, &err) || !core_init(&e.core, &cfg, e.out, &e.wake, e.cancel, &err))
         die(err.text);
-    core_session_new(&c, NULL);
-    struct message_builder *b = message_builder_new(ROLE_USER);
-    message_add_text(b, STR("begin"));
-    if (!core_append(&c, message_build(b), &err))
-        die(err.text);
-    int n = 0;
-    while ((int)c.state.n < messages)
-        add_turn(&c, n++);
-    hand_over(&c);
-    for (int i = 0; i < ROUNDS; i++) {
-        add_turn(&c, n++);
-        int64_t from = cpu_us();
-        hand_over(&c);
-        times[i] = cpu_us() - from;
+    begin_session(&e.core, messages);
+    measure(&e, &talk, ret_request, ret_turn);
+    core_release(&e.core);
+    waker_release(&e.wake);
+    cancel_free(e.cancel);
+    queue_free(e.out);
+}
+
+/* {"anthropic": {"100": 20, ...}, ...} */
+static void
+print_times(const char *name, double us[ARRAY_LEN(wires)][ARRAY_LEN(sizes)])
+{
+    printf("\"%s\": {", name);
+    for (size_t w = 0; w < ARRAY_LEN(wires); w++) {
+        printf("%s\"%s\": {", w ? ", " : "", wires[w]);
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+            printf("%s\"%d\": %.0f", i ? ", " : "", sizes[i], us[w][i]);
+        printf("}");
     }
-    qsort(times, ROUNDS, sizeof *times, by_time);
-    core_release(&c);
-    waker_release(&wake);
-    cancel_free(cancel);
-    queue_free(out);
-    return (double)times[ROUNDS / 2];
+    printf("}, ");
 }
 
 /* ---- a long session ---- */
@@ -283,7 +343,8 @@ resident_mb(void)
     return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1e6;
 }
 
-/* Reads events as fast as they come; memory[i]: after i / SAMPLES of the turns. */
+/* Reads events as fast as they come; memory[i]: the most in the i-th part of the turns, so that it is no matter how long ago the last
+ * compaction was. */
 static void
 follow(struct engine *e, int turns, double *memory, int *ret_compactions)
 {
@@ -292,9 +353,10 @@ follow(struct engine *e, int turns, double *memory, int *ret_compactions)
     bool over = false;
     while (!over && (ev = engine_next_event(e, 60000)) != NULL) {
         if (ev->kind == EV_TURN && ev->phase == PHASE_END) {
-            turn++;
-            if (turn % (turns / SAMPLES) == 0 && turn / (turns / SAMPLES) <= SAMPLES)
-                memory[turn / (turns / SAMPLES)] = resident_mb();
+            int64_t part = turn++ / (turns / SAMPLES) + 1;
+            double now = resident_mb();
+            part = part < SAMPLES ? part : SAMPLES;
+            memory[part] = now > memory[part] ? now : memory[part];
         }
         *ret_compactions += ev->kind == EV_COMPACT && ev->phase == PHASE_END;
         over = ev->kind == EV_RESULT || ev->kind == EV_CLOSED;
@@ -309,9 +371,8 @@ follow(struct engine *e, int turns, double *memory, int *ret_compactions)
 static int
 long_session(const char *folder, int turns, double *memory)
 {
-    struct talk talk = {.turns = turns};
-    talk.pub = (struct model_provider){
-        .name = "anthropic", .self = &talk, .start = talk_start, .free = talk_free};
+    struct talk talk;
+    talk_init(&talk, "anthropic", turns);
     struct err err = {0};
     const struct engine_seams seams = {.tool_find = find_probe, .perm_check = allow};
     const struct engine_config cfg = {.take_provider = &talk.pub,
@@ -338,9 +399,9 @@ long_session(const char *folder, int turns, double *memory)
 int
 main(int argc, char **argv)
 {
-    static const int sizes[] = {100, 1000, 10000};
     int turns = argc > 2 ? atoi(argv[2]) : TURNS;
-    double memory[SAMPLES + 1] = {0}, us[ARRAY_LEN(sizes)];
+    double memory[SAMPLES + 1] = {0};
+    double request[ARRAY_LEN(wires)][ARRAY_LEN(sizes)], turn[ARRAY_LEN(wires)][ARRAY_LEN(sizes)];
     if (argc < 2 || turns < SAMPLES) {
         fprintf(stderr, "usage: request FOLDER [TURNS]\n");
         return 2;
@@ -348,15 +409,13 @@ main(int argc, char **argv)
     catalog_load(NULL, NULL);
     int compactions =
         long_session(argv[1], turns, memory); /* first: what the others leave behind is not its */
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        struct talk talk = {0};
-        talk.pub = (struct model_provider){
-            .name = "anthropic", .self = &talk, .start = talk_start, .free = talk_free};
-        us[i] = build_us(argv[1], &talk.pub, sizes[i]);
-    }
-    printf("{\"build_us\": {\"100\": %.0f, \"1000\": %.0f, \"10000\": %.0f}, \"turns\": %d, "
-           "\"compactions\": %d, \"rss_mb\": %.1f, \"rss_last_half_mb\": %.2f}\n",
-           us[0], us[1], us[2], turns, compactions, memory[SAMPLES],
-           memory[SAMPLES] - memory[SAMPLES / 2]);
+    for (size_t w = 0; w < ARRAY_LEN(wires); w++)
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+            bench_request(argv[1], wires[w], sizes[i], &request[w][i], &turn[w][i]);
+    printf("{");
+    print_times("request_us", request);
+    print_times("turn_us", turn);
+    printf("\"turns\": %d, \"compactions\": %d, \"rss_mb\": %.1f, \"rss_last_half_mb\": %.2f}\n",
+           turns, compactions, memory[SAMPLES], memory[SAMPLES] - memory[SAMPLES / 2]);
     return 0;
 }

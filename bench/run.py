@@ -285,8 +285,11 @@ def requests(b):
     folder = os.path.join(b.folder, "request")
     os.makedirs(folder, exist_ok=True)
     r = json.loads(subprocess.run([tool, folder, str(turns)], capture_output=True, text=True, check=True).stdout)
-    for n in ("100", "1000", "10000"):
-        yield "request behind %s messages" % n, r["build_us"][n] / 1000, "ms", "", None, ""
+    for wire in ("anthropic", "openai"):
+        for n in ("100", "1000", "10000"):
+            yield "request behind %s messages, %s" % (n, wire), r["request_us"][wire][n] / 1000, "ms", "", None, ""
+        yield "  of 10,000 beside 100, %s" % wire, r["request_us"][wire]["10000"] / r["request_us"][wire]["100"], "x", "1.3", None, ""
+        yield "  with the tools and the journal, behind 10,000", r["turn_us"][wire]["10000"] / 1000, "ms", "", None, ""
     yield "memory after %d turns" % turns, r["rss_mb"], "MB", "80", None, ""
     yield "  of it in the last half", r["rss_last_half_mb"], "MB", "1", None, ""
 
