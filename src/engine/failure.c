@@ -40,6 +40,7 @@ static const struct {
     const char *word;
     enum failure_kind kind;
 } kinds[] = {
+    {"gateway_limit", FAIL_GATEWAY},
     {"refused", FAIL_REFUSED},
     {"dns", FAIL_DNS},
     {"tls", FAIL_TLS},
@@ -106,6 +107,9 @@ of_status(const struct err *err)
         return FAIL_BILLING;
     case 404:
         return FAIL_MODEL;
+    case 405: /* another service */
+    case 511: /* the login page of a network */
+        return FAIL_ADDRESS;
     case 429:
         if (err->retryable)
             return FAIL_RATE;
@@ -117,7 +121,7 @@ of_status(const struct err *err)
         break;
     }
     if (err->http >= 300 && err->http <= 399)
-        return FAIL_REQUEST;
+        return FAIL_ADDRESS;
     if (err->retryable)
         return by_kind(err, FAIL_SERVER);
     return by_kind(err, FAIL_REQUEST) == FAIL_BILLING ? FAIL_BILLING : FAIL_REQUEST;
@@ -128,6 +132,8 @@ static enum failure_kind
 of_event(const struct err *err)
 {
     enum failure_kind k = by_kind(err, err->retryable ? FAIL_SERVER : FAIL_REQUEST);
+    if (err->http && !err->kind[0]) /* all of the answer, and no stream */
+        return FAIL_ADDRESS;
     if (k == FAIL_RATE && !err->retryable)
         return FAIL_SPEND_CAP;
     return !err->retryable && table[k].retry == RETRY_BACKOFF ? FAIL_REQUEST : k;

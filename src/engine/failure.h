@@ -50,6 +50,11 @@
       "the server refuses a block of the history", "go back a step, or start anew with /clear")    \
     X(FAIL_REQUEST, "bad_request", RETRY_NEVER, 0, false, "the server refuses the request",        \
       "go back a step; the request id helps its support")                                          \
+    X(FAIL_ADDRESS, "address", RETRY_NEVER, 0, false, "what answers there is no model server",     \
+      "check the base URL and the proxy")                                                          \
+    X(FAIL_GATEWAY, "gateway", RETRY_NEVER, 0, false,                                              \
+      "a gateway refuses the request for its size",                                                \
+      "raise its limit for the size of a request, or use another base URL")                        \
     X(FAIL_REFUSAL, "refusal", RETRY_NEVER, 0, false, "the model refused to go on with this",      \
       "rephrase it or go back a step")                                                             \
     X(FAIL_OUTPUT, "output_limit", RETRY_GO_ON, 4, false,                                          \

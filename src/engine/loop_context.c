@@ -174,6 +174,15 @@ learn_limit(struct core *c, const struct err *err)
                 (long long)limit);
 }
 
+/* No shorter conversation helps against that. */
+static void
+blame_gateway(struct err *err)
+{
+    const struct err said = *err;
+    err_set(err, ERR_HTTP, "%s", said.text);
+    memcpy(err->kind, "gateway_limit", sizeof "gateway_limit");
+}
+
 enum flow
 loop_shorter(struct loop *l, struct round *r)
 {
@@ -181,6 +190,8 @@ loop_shorter(struct loop *l, struct round *r)
     if (is_for_its_length(l, &r->err)) {
         learn_limit(l->core, &r->err);
         f = make_shorter(l);
+    } else {
+        blame_gateway(&r->err);
     }
     return f == FLOW_NEXT ? loop_give_up(l, r, &r->err) : f;
 }

@@ -378,7 +378,11 @@ test_a_refusal_that_is_not_for_length_compacts_nothing(void **state)
     scripted_fail_start(r.script, &bad);
     rig_start(&r);
     rig_submit(&r, "a");
-    assert_true(rig_submit(&r, "b")->u.result.is_error);
+    const struct event *e = rig_submit(&r, "b");
+    assert_true(e->u.result.is_error);
+    assert_has(e->u.result.errors, "a gateway refuses the request for its size");
+    assert_has(e->u.result.errors, "413 Request Entity Too Large");
+    assert_lacks(e->u.result.errors, "too long");
     assert_true(rig_submit(&r, "c")->u.result.is_error);
     assert_int_equal(compactions(&r), 0);
     assert_int_equal(scripted_side_requests(r.script), 0);

@@ -72,7 +72,12 @@ test_each_failure_is_known(void **state)
         {ERR_HTTP, 0, true, "api_error", "oops", FAIL_SERVER},
         {ERR_HTTP, 0, false, "invalid_request_error", "no", FAIL_REQUEST},
         {ERR_HTTP, 0, false, "authentication_error", "no", FAIL_AUTH},
-        {ERR_HTTP, 301, false, "", "moved", FAIL_REQUEST},
+        {ERR_HTTP, 301, false, "", "moved", FAIL_ADDRESS},
+        {ERR_HTTP, 405, false, "", "not allowed", FAIL_ADDRESS},
+        {ERR_HTTP, 511, false, "", "log in to this network", FAIL_ADDRESS},
+        {ERR_HTTP, 200, false, "", "'text/html' instead of an event stream", FAIL_ADDRESS},
+        {ERR_HTTP, 200, false, "authentication_error", "an error in place of a stream", FAIL_AUTH},
+        {ERR_HTTP, 0, false, "gateway_limit", "413 Request Entity Too Large", FAIL_GATEWAY},
         {ERR_CANCELLED, 0, false, "", "cancelled", FAIL_OTHER},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
