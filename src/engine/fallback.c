@@ -71,6 +71,16 @@ fallback_next(struct core *c, const struct err *err)
 }
 
 void
+fallback_give_up(struct core *c, const struct err *err)
+{
+    if (!c->fallback.on || !c->fallback.first || !failure_of(err)->fallback || fallback_left(c))
+        return;
+    core_notice(c, "no other model answers; the next prompt goes to %s", c->fallback.first);
+    core_set_model(c, c->fallback.first); /* also ends the fallback */
+    core_emit_session(c, false);
+}
+
+void
 fallback_return(struct core *c)
 {
     int64_t keep = c->seams.fallback_ms ? c->seams.fallback_ms : FALLBACK_BACK_MS;

@@ -28,5 +28,8 @@ struct fallback {
 bool fallback_next(struct core *c, const struct err *err);
 /* Is there a next model? */
 bool fallback_left(struct core *c);
+/* A turn ended with err while a model of the list was in use: where none is left that could be asked, the next prompt begins with the
+ * chosen one again. */
+void fallback_give_up(struct core *c, const struct err *err);
 /* Before a prompt: back to the chosen model, when it was left long enough ago. */
 void fallback_return(struct core *c);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "engine/fallback.h"
 #include "engine/loop_stream.h"
 #include "engine/retry.h"
 
@@ -127,5 +128,6 @@ loop_give_up(struct loop *l, struct round *r, struct err *err)
         failure_say(err);
     l->result->err = *err;
     core_error(c, err, l->result->request_id);
+    fallback_give_up(c, err);
     return too_long ? LOOP_END(l, EXIT_PROMPT_TOO_LONG) : LOOP_END(l, EXIT_MODEL_ERROR);
 }

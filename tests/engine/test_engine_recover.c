@@ -177,9 +177,13 @@ test_when_no_model_is_left_the_turn_ends(void **state)
     struct err busy = rig_error(ERR_HTTP, 529, true, "overloaded_error", "overloaded");
     scripted_fail_start(r.script, &busy);
     scripted_fail_start(r.script, &busy);
+    rig_says(&r, "from the first");
     rig_start(&r);
     submit(&r, "go", "model_error");
     assert_int_equal(scripted_requests(r.script), 2);
+    assert_true(rig_told(&r, "no other model answers; the next prompt goes to scripted"));
+    submit(&r, "again", "completed"); /* not to one that does not answer either, for minutes */
+    assert_string_equal(scripted_request(r.script, 2)->model, "scripted");
     rig_end(&r);
 }
 
