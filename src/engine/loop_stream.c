@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/record.h"
 #include "engine/context.h"
+#include "engine/failure.h"
 #include "engine/loop_stream.h"
 #include "engine/meters.h"
 #include "engine/outgoing.h"
@@ -248,12 +249,7 @@ loop_says_something(const struct message *m)
 static bool
 is_empty_answer(const struct loop *l, const struct round *r)
 {
-    if (r->stop != STOP_END_TURN || r->calls || l->core->state.nudged)
-        return false;
-    const struct message *last = state_last(&l->core->state);
-    bool after_results = last && last->role == ROLE_USER && last->n_blocks &&
-                         last->blocks[0].kind == BLOCK_TOOL_RESULT;
-    if (!after_results)
+    if (r->stop != STOP_END_TURN || r->calls)
         return false;
     struct message *m = stream_blocks_message(r->blocks, l->core->model, false);
     bool says = loop_says_something(m);
@@ -281,6 +277,15 @@ leave_shorter(struct loop *l, struct round *r, const struct err *err)
     return FLOW_NEXT;
 }
 
+/* A blank screen would leave the person to wait for what does not come. */
+static bool
+say_empty(struct core *c)
+{
+    const struct failure *f = failure_at(FAIL_EMPTY);
+    core_notice(c, "%s; %s", f->what, f->advice);
+    return true;
+}
+
 /* A whole answer came. False: the same turn is asked on, or (l->result->err) it failed. */
 static bool
 is_the_end(struct loop *l, struct round *r, struct tries *t, bool *ret_ok)
@@ -289,10 +294,12 @@ is_the_end(struct loop *l, struct round *r, struct tries *t, bool *ret_ok)
     l->broken = 0;
     if (r->stop == STOP_PAUSE_TURN && !r->calls && t->pauses++ < PAUSES_MAX)
         *ret_ok = keep_and_rebuild(l, r);
-    else if (is_empty_answer(l, r))
+    else if (!is_empty_answer(l, r))
+        return true;
+    else if (!l->core->state.nudged)
         *ret_ok = nudge(l, r);
     else
-        return true;
+        return say_empty(l->core);
     return false;
 }
 

@@ -380,6 +380,30 @@ test_an_empty_answer_is_nudged_once(void **state)
     rig_end(&r);
 }
 
+/* Asked on once, whatever was asked; then it is said, for a blank screen says nothing. */
+static void
+test_an_empty_answer_is_told(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    for (int i = 0; i < 2; i++) {
+        scripted_reply(r.script);
+        scripted_end(r.script, STOP_END_TURN);
+    }
+    rig_says(&r, "here I am");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    expect_exit(&r, "completed", "success", 0);
+    assert_int_equal(scripted_requests(r.script), 2);
+    assert_int_equal(rig_told(&r, "the answer was empty; say 'go on'"), 1);
+    rig_post(&r, OP_SUBMIT, "go on");
+    expect_exit(&r, "completed", "success", 0);
+    assert_string_equal(r.ev[r.n - 1]->u.result.text, "here I am");
+    assert_int_equal(rig_told(&r, "the answer was empty"), 1);
+    rig_end(&r);
+}
+
 static void
 test_an_empty_prompt_sends_nothing(void **state)
 {
@@ -415,6 +439,7 @@ main(void)
         cmocka_unit_test(test_blocking_limit_sends_nothing),
         cmocka_unit_test(test_pause_turn_is_asked_on),
         cmocka_unit_test(test_an_empty_answer_is_nudged_once),
+        cmocka_unit_test(test_an_empty_answer_is_told),
         cmocka_unit_test(test_an_empty_prompt_sends_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
