@@ -108,7 +108,9 @@ drop_illegal(const struct message *m, struct mend_list *out, struct validator_re
     }
     struct message_builder *b = message_builder_new(m->role);
     for (size_t i = 0; i < m->n_blocks; i++) {
-        const char *why = i < end ? why_illegal(m, i) : "thinking with nothing after it";
+        const char *why = why_illegal(m, i);
+        if (!why && i >= end)
+            why = "thinking with nothing after it";
         if (why)
             mend_note(r, "left out %s", why);
         else

@@ -70,18 +70,32 @@ set_text(const struct said *s, enum err_code code, struct err *err)
     buf_release(&shown);
 }
 
+/* What the answer says, in its own words: gateways and proxies answer in other shapes, and with pages. */
+static void
+add_message(const struct cJSON *tree, struct str body, struct buf *out)
+{
+    if (!openai_error_message(tree, out))
+        error_text_page(str_trim(body), out);
+    if (!out->len)
+        buf_adds(out, "no reason was given");
+}
+
 void
 anthropic_error_event(const struct cJSON *event, const char *request_id, struct err *err)
 {
     static const char *const passing[] = {"overloaded_error", "api_error", "rate_limit_error",
                                           "timeout_error"};
-    struct str kind = json_str(event, "error.type"), message = json_str(event, "error.message");
-    const struct said said = {0, kind, message, request_id};
+    struct str kind = json_str(event, "error.type");
+    struct buf words;
+    buf_init(&words, BUF_MAX);
+    add_message(event, STR(""), &words);
+    const struct said said = {0, kind, buf_str(&words), request_id};
     set_text(&said, ERR_HTTP, err);
-    bool too_long = is_too_long(0, message);
+    bool too_long = is_too_long(0, said.message);
     set_kind(err, too_long ? STR("prompt_too_long") : kind);
     for (size_t i = 0; i < ARRAY_LEN(passing) && !too_long; i++)
         err->retryable = err->retryable || str_is(kind, passing[i]);
+    buf_release(&words);
 }
 
 static bool
@@ -93,16 +107,6 @@ is_passing(int status, bool has_retry_after, struct str message)
          has_word(message, "credit") || has_word(message, "usage limit")))
         return false;
     return error_text_is_passing(status);
-}
-
-/* What the answer says, in its own words: gateways and proxies answer in other shapes, and with pages. */
-static void
-add_message(const struct cJSON *tree, struct str body, struct buf *out)
-{
-    if (!openai_error_message(tree, out))
-        error_text_page(str_trim(body), out);
-    if (!out->len)
-        buf_adds(out, "no reason was given");
 }
 
 void

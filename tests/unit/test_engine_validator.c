@@ -172,6 +172,25 @@ test_a_block_without_a_type_is_left_out(void **state)
     drop(&l);
 }
 
+/* The notice says what was left out, also where it stood last. */
+static void
+test_a_second_call_of_one_id_is_named(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    struct validator_report r;
+    validator_report_init(&r);
+    add(&l, U(TEXT("go")));
+    add(&l, A(USE("t1") "," USE("t1")));
+    add(&l, U(RES("t1")));
+    validator_mend(&l.m, &l.n, &r);
+    assert_int_equal(l.m[1]->n_blocks, 1);
+    assert_non_null(strstr(buf_cstr(&r.text), "a second tool_use with the same id"));
+    assert_null(strstr(buf_cstr(&r.text), "thinking"));
+    validator_report_release(&r);
+    drop(&l);
+}
+
 static void
 test_bare_string_content_can_be_joined(void **state)
 {
@@ -392,6 +411,46 @@ test_an_edit_in_the_middle_is_seen(void **state)
     drop(&l);
 }
 
+/* A list that says its edition is not compared again while it only grows; another edition is, whatever it holds. */
+static void
+test_an_edition_is_gone_on_from(void **state)
+{
+    (void)state;
+    struct list l = {0};
+    struct validator_proof p = {0};
+    struct validator_report r;
+    static const struct validator_limits none;
+    struct err err = {0};
+    uint64_t edition = message_edition_new();
+    validator_report_init(&r);
+    add(&l, U(TEXT("go")));
+    for (int i = 0; i < 20; i++) {
+        add_turn(&l, i);
+        run_more(&p, &l, edition, &none, &r);
+        assert_int_equal(p.edition, edition);
+    }
+    size_t looked = r.looked;
+    run_more(&p, &l, edition, &none, &r);
+    run_more(&p, &l, 0, &none, &r); /* not known: compared, and found the same */
+    assert_int_equal(r.looked, looked);
+    message_free(l.m[20]);
+    l.m[20] = message_parse(STR(U(TEXT("the result is gone"))), &err);
+    run_more(&p, &l, message_edition_new(), &none, &r);
+    assert_true(r.changes > 0);
+    assert_int_equal(p.edition, 0); /* what was mended is another list */
+    assert_null(legal_check(l.m, l.n));
+    edition = message_edition_new();
+    run_more(&p, &l, edition, &none, &r);
+    add(&l, A(USE("t3"))); /* an id that was used, and no result */
+    size_t changes = r.changes;
+    run_more(&p, &l, edition, &none, &r);
+    assert_true(r.changes > changes);
+    assert_null(legal_check(l.m, l.n));
+    validator_report_release(&r);
+    validator_proof_release(&p);
+    drop(&l);
+}
+
 /* Any history, handed over in any pieces, ends as it would have in one. */
 static void
 test_pieces_end_as_the_whole_does(void **state)
@@ -564,11 +623,13 @@ main(void)
         cmocka_unit_test(test_a_repeated_id_is_renamed_with_its_result),
         cmocka_unit_test(test_an_id_that_may_not_be_sent_is_replaced),
         cmocka_unit_test(test_a_block_without_a_type_is_left_out),
+        cmocka_unit_test(test_a_second_call_of_one_id_is_named),
         cmocka_unit_test(test_bare_string_content_can_be_joined),
         cmocka_unit_test(test_random_lists),
         cmocka_unit_test(test_a_long_history_is_looked_at_once),
         cmocka_unit_test(test_new_messages_are_mended_against_the_old),
         cmocka_unit_test(test_an_edit_in_the_middle_is_seen),
+        cmocka_unit_test(test_an_edition_is_gone_on_from),
         cmocka_unit_test(test_pieces_end_as_the_whole_does),
         cmocka_unit_test(test_names_that_may_not_be_sent),
         cmocka_unit_test(test_images_that_may_not_be_sent),

@@ -143,6 +143,9 @@ failures(void **state)
         {"{\"responses\":[[{\"status\":429,\"headers\":{\"retry-after\":\"7\"},\"body\":{}}]]}",
          ERR_HTTP, true, "429"},
         {"{\"responses\":[[{\"raw\":\"data: {not json\\n\\n\"}]]}", ERR_PARSE, true, "no JSON"},
+        {"{\"responses\":[[{\"raw\":\"data: {\\\"type\\\":\\\"error\\\",\\\"error\\\":\\\"in one "
+         "word\\\"}\\n\\n\"}]]}",
+         ERR_HTTP, false, "in one word"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
