@@ -215,7 +215,7 @@ test_the_limit_is_a_setting(void **state)
     rig_submit(&r, "a");
     rig_submit(&r, "b");
     assert_int_equal(compactions(&r), 1);
-    rig_put_settings(&r, "{\"autoCompactEnabled\":false}");
+    rig_put_settings(&r, "{\"autoCompactEnabled\":false,\"compact\":{\"at\":60}}");
     rig_submit(&r, "c");
     assert_int_equal(compactions(&r), 1);
     rig_end(&r);
