@@ -89,6 +89,13 @@ static const char *const script_names[] = {
     "END",       "ELAPSED",   "FOUND",
     "MISSING",   "REPO",      "BASE_SHA",
     "HEAD_SHA",  "LAST_TAG",  "LATEST_TAG",
+    "FOO",       "BAR",       "BAZ",
+    "URL",       "FILENAME",  "FILEPATH",
+    "SIZE",      "SUM",       "NUM",
+    "MIN",       "MAX",       "LEN",
+    "INDEX",     "VALUE",     "VAR",
+    "LIST",      "ITEM",      "ITEMS",
+    "INPUT",     "LOGFILE",   "WORD",
 };
 
 bool
@@ -108,6 +115,8 @@ env_plain_name(struct str name)
     for (size_t i = 0; i < ARRAY_LEN(script_names); i++)
         if (str_is(name, script_names[i]))
             return true;
+    if (name.len == 1)
+        return true;
     bool lower = false;
     for (size_t i = 0; i < name.len; i++) {
         if (name.ptr[i] >= 'A' && name.ptr[i] <= 'Z')

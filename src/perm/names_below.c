@@ -110,19 +110,25 @@ look_at_index(struct look *k, const char *dir)
     free(top);
 }
 
+bool
+leaf_changes(const struct perm_leaf *l)
+{
+    bool wrapper = l->role == LEAF_WRAPPER && l->transparent;
+    if (l->effects_unknown && !wrapper)
+        return true;
+    for (size_t k = 0; k < l->n_effects; k++)
+        if (l->effects[k].kind != EFFECT_READ && l->effects[k].kind != EFFECT_READ_TREE)
+            return true;
+    return false;
+}
+
 /* An earlier part of the command line may put something there first. */
 static bool
 changed_before(const struct sh *sh, size_t to)
 {
-    for (size_t i = 0; i < to && i < sh->ret->n_leaves; i++) {
-        const struct perm_leaf *l = &sh->ret->leaves[i];
-        bool wrapper = l->role == LEAF_WRAPPER && l->transparent;
-        if (l->effects_unknown && !wrapper)
+    for (size_t i = 0; i < to && i < sh->ret->n_leaves; i++)
+        if (leaf_changes(&sh->ret->leaves[i]))
             return true;
-        for (size_t k = 0; k < l->n_effects; k++)
-            if (l->effects[k].kind != EFFECT_READ && l->effects[k].kind != EFFECT_READ_TREE)
-                return true;
-    }
     return false;
 }
 

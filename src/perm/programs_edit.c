@@ -1,7 +1,12 @@
 /* Operands of programs that write, move and delete. */
+#include <dirent.h>
+#include <errno.h>
 #include <string.h>
 
 #include "perm/programs.h"
+#include "perm/protected.h"
+
+enum { ENTRIES_MAX = 2000 };
 
 static void
 each(struct judged *j, size_t first, enum perm_effect_kind kind)
@@ -93,6 +98,32 @@ hidden_names(const struct word *w)
            (w->w.glob && base.len && strchr(".[", base.ptr[0]));
 }
 
+/* What "dir/." brings along, looked at: nothing that is protected by its name. */
+static bool
+dot_is_plain(struct judged *j, const struct word *w)
+{
+    const struct cwdset *c = &j->sh->st.cwd;
+    bool dot =
+        w->w.known && !w->w.glob && (str_ends(w->w.text, "/.") || str_ends(w->w.text, "/./"));
+    const char *path =
+        dot && c->n == 1 && !c->unknown ? path_clean(j->sh->a, c->dir[0], w->w.text) : NULL;
+    for (size_t i = 0; path && i < j->leaf; i++) { /* a new folder is empty */
+        const struct perm_leaf *l = leaf_at(j->sh, i);
+        if (leaf_changes(l) && !(l->n_argv && str_is(l->argv[0].text, "mkdir")))
+            return false;
+    }
+    if (!path)
+        return false;
+    DIR *d = opendir(path);
+    bool plain = d || errno == ENOENT; /* there is nothing to copy */
+    size_t n = 0;
+    for (const struct dirent *e; plain && d && (e = readdir(d));)
+        plain = ++n <= ENTRIES_MAX && !protected_by_name(e->d_name);
+    if (d)
+        closedir(d);
+    return plain;
+}
+
 static void
 source(struct judged *j, const struct word *w, bool move, bool tree)
 {
@@ -150,7 +181,7 @@ ops_cp(struct judged *j)
             write_below(j, to, w);
         if (tree)
             tree_links(j, w, to, below && !j->o.seen['T']);
-        if (tree && (j->o.seen['T'] || hidden_names(w)))
+        if (tree && (j->o.seen['T'] || (hidden_names(w) && !dot_is_plain(j, w))))
             judged_unknown(j, "the names it writes are not known");
     }
     if (tree || j->o.seen['d'] || j->o.seen['P'] || move)

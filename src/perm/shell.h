@@ -401,6 +401,8 @@ struct names {
 };
 /* Where find starts; false: it may follow links, or (prints) its output is not just names below there. */
 bool names_of_find(struct sh *sh, const struct command *c, bool prints, struct names *ret);
+/* It may make or change files. */
+bool leaf_changes(const struct perm_leaf *l);
 /* What the earlier parts of the pipe feed to this command; false: that is not known. */
 bool names_from_pipe(struct sh *sh, const struct command *c, struct names *ret);
 /* The word src that stands for any name (many: any number of them) below the i-th folder. */
