@@ -15,10 +15,26 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "base/glob.h"
 #include "base/repo.h"
+#include "base/text_form.h"
 #include "perm/trees.h"
 
-enum { ENTRIES_MAX = 12000, DEPTH_MAX = 32, TRACKED_MAX = 100000, RULES_LOOKED = 64, ONLY_MAX = 8 };
+enum {
+    ENTRIES_MAX = 12000,
+    DEPTH_MAX = 32,
+    TRACKED_MAX = 100000,
+    RULES_LOOKED = 64,
+    ONLY_MAX = 8,
+    MATCH_COST = 8,     /* of a whole match, where that of a name is 1 */
+    WORK_MAX = 4000000, /* names times rules: about a second */
+};
+
+/* The last components that a rule may have, by braces and spelling. */
+struct lasts {
+    char **v;
+    size_t n, cap, cost;
+};
 
 struct reach {
     const struct chain *c;
@@ -26,7 +42,8 @@ struct reach {
     const struct path_names *top;
     const struct rule_filter *list;
     const struct perm_rule *rules[RULES_LOOKED]; /* those that overlap the tree at all */
-    size_t n_rules;
+    struct lasts lasts[RULES_LOOKED];
+    size_t n_rules, work;
     bool skip_hidden;           /* names that begin with a dot are passed by */
     bool names_only;            /* what is read are names: only rules for whole folders matter */
     const char *only[ONLY_MAX]; /* patterns of the names of files that are read; none: all */
@@ -148,15 +165,63 @@ is_ascii(const char *s)
     return !*s;
 }
 
-/* A plain last component can be told apart without the whole match. */
-static bool
-may_match(const struct perm_rule *rule, const char *name, bool fold)
+/* ---- the last component of each rule, to tell most names apart without the whole match ---- */
+
+static void
+add_last(struct lasts *l, const char *pattern)
 {
-    const char *last = strrchr(rule->body, '/');
-    last = last ? last + 1 : rule->body;
-    if (!*last || strpbrk(last, "*?[{\\") || !is_ascii(name) || !is_ascii(last))
-        return true; /* it may be another spelling */
-    return fold ? strcasecmp(last, name) == 0 : strcmp(last, name) == 0;
+    const char *last = strrchr(pattern, '/');
+    struct buf form;
+    last = last ? last + 1 : pattern;
+    if (!*last) /* "dir/" is what lies in it */
+        last = "**";
+    ARRAY_GROW(l->v, l->n, l->cap);
+    l->v[l->n++] = xstrdup(last);
+    l->cost += 1 + strlen(last) / 16;
+    buf_init(&form, 16384);
+    if (text_one_form(str_from(last), &form)) {
+        ARRAY_GROW(l->v, l->n, l->cap);
+        l->v[l->n++] = xstrdup(buf_cstr(&form));
+    }
+    buf_release(&form);
+}
+
+static void
+lasts_init(struct lasts *l, const struct perm_rule *rule)
+{
+    char **list = NULL;
+    size_t n = 0;
+    *l = (struct lasts){.cost = 1};
+    if (!strchr(rule->body, '{'))
+        add_last(l, rule->body);
+    else if (!glob_expand(str_from(rule->body), &list, &n))
+        add_last(l, "**");
+    for (size_t i = 0; i < n; i++)
+        add_last(l, list[i]);
+    glob_expand_free(list, n);
+}
+
+static void
+lasts_release(struct lasts *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->v[i]);
+    free(l->v);
+}
+
+/* False: the rule does not name this one. What lies below a folder that it names was found with that folder. */
+static bool
+may_match(struct reach *r, size_t rule, const char *name)
+{
+    struct lasts *l = &r->lasts[rule];
+    unsigned flags = r->c->fold ? GLOB_FOLD_CASE : 0;
+    r->work += l->cost;
+    bool may = !is_ascii(name); /* it may be another spelling */
+    for (size_t i = 0; i < l->n && !may; i++)
+        may = strcmp(l->v[i], "**") == 0 || glob_match(str_from(l->v[i]), str_from(name), flags);
+    r->work += may ? MATCH_COST * l->cost : 0;
+    r->lost = r->lost || r->work > WORK_MAX;
+    return may;
 }
 
 static void
@@ -164,7 +229,7 @@ look_at(struct reach *r, const char *rel, const char *name)
 {
     char *paths[3] = {NULL};
     for (size_t i = 0; i < r->n_rules && !r->found; i++) {
-        if (!may_match(r->rules[i], name, r->c->fold))
+        if (!may_match(r, i, name))
             continue;
         for (size_t k = 0; k < r->top->n && !paths[k]; k++)
             paths[k] = fs_join(r->top->v[k], rel);
@@ -307,6 +372,7 @@ pick_rules(struct reach *r)
             r->found = rule;
             return;
         }
+        lasts_init(&r->lasts[r->n_rules], rule);
         r->rules[r->n_rules++] = rule;
     }
 }
@@ -415,5 +481,7 @@ tree_reaches(const struct chain *c, const struct access *a, const struct rule_fi
         r.found = r.rules[0];
     for (size_t i = 0; i < ARRAY_LEN(r.owned); i++)
         free(r.owned[i]);
+    for (size_t i = 0; i < r.n_rules; i++)
+        lasts_release(&r.lasts[i]);
     return r.found;
 }

@@ -51,15 +51,31 @@ rules_problem(struct perm_rules *rs, const char *file, int line, char *take_text
         (struct config_problem){.file = xstrdup(file), .line = line, .text = take_text};
 }
 
+/* What is past the cap does not count. That a deny rule is among it must not let its command through: every call asks. */
+static void
+tell_too_many(struct perm_rules *rs, enum verdict list, const struct config_item *last, size_t n)
+{
+    const struct config_source *from = last->source;
+    const char *file = from && from->file && *from->file ? from->file : "settings";
+    rules_problem(
+        rs, file, last->line,
+        xasprintf("there are %zu %s rules, and %d is the most: the others %s", n,
+                  rule_list_name(list), RULES_MAX,
+                  list == VERDICT_ALLOW
+                      ? "grant nothing"
+                      : "ARE NOT IN FORCE, and until some are taken out every call asks"));
+    if (list != VERDICT_ALLOW && !rs->broken)
+        rs->broken = xasprintf("all that %s holds (more than %d rules)", file, RULES_MAX);
+}
+
 static void
 load_list(struct perm_rules *rs, const struct config *c, enum verdict list, const char *path)
 {
-    size_t n = config_list(c, path, false, NULL, 0);
-    if (n > RULES_MAX)
-        n = RULES_MAX;
+    size_t all = config_list(c, path, false, NULL, 0), n = all < RULES_MAX ? all : RULES_MAX;
     struct config_item *items = xcalloc(n + 1, sizeof *items);
     size_t have = config_list(c, path, false, items, n);
-    for (size_t i = 0; i < have && i < n; i++) {
+    size_t i = 0;
+    for (; i < have && i < n && rs->n < RULES_MAX; i++) {
         char *text = str_dup(items[i].value);
         const struct config_source *from = items[i].source;
         const char *file = from && from->file && *from->file ? from->file : NULL;
@@ -67,6 +83,8 @@ load_list(struct perm_rules *rs, const struct config *c, enum verdict list, cons
                        items[i].line);
         free(text);
     }
+    if (i < all)
+        tell_too_many(rs, list, &items[i ? i - 1 : 0], all);
     free(items);
 }
 

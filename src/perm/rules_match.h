@@ -15,7 +15,7 @@ struct rule_filter {
 bool rule_counts(const struct perm_rule *r, const struct rule_filter *f);
 
 /* ---- reading rules (rules_parse.c, rules_names.c, rules_report.c) ---- */
-enum { RULES_MAX = 5000 };
+enum { RULES_MAX = 20000 };
 void rule_release(struct perm_rule *r);
 /* Takes the text. */
 void rules_problem(struct perm_rules *rs, const char *file, int line, char *take_text);

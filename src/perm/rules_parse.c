@@ -6,7 +6,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/glob.h"
+#include "base/text.h"
+#include "base/text_form.h"
 #include "perm/rules_reading.h"
 
 const char *
@@ -370,6 +374,59 @@ compile(struct reading *x, struct str whole, struct str tool, struct str body)
     return ok;
 }
 
+/* Of a rule that is too long or holds control bytes: what stands before that. */
+static struct str
+readable_part(struct str s)
+{
+    size_t n = 0;
+    while (n < s.len && n < RULE_LEN_MAX && (unsigned char)s.ptr[n] >= ' ' && s.ptr[n] != 0x7f)
+        n++;
+    return str_sub(s, 0, n);
+}
+
+/* No command is run that holds signs which do not show or turn the text around: a rule for one would never count. */
+static bool
+shows(struct str tool, struct str body, const char **ret_why)
+{
+    *ret_why = "it holds signs that do not show, and no command may";
+    return !(tool.len == 4 && strncasecmp(tool.ptr, "bash", 4) == 0 && text_has_unsafe(body));
+}
+
+/* Each alternative of braces is matched by itself. */
+static bool
+few_alternatives(struct str tool, struct str s, const char **ret_why)
+{
+    enum { ALTERNATIVES_MAX = 256 };
+    char **list = NULL;
+    size_t n = 0;
+    *ret_why = "its braces make more than 256 alternatives, write several rules";
+    if (!s.len || !memchr(s.ptr, '{', s.len) ||
+        (tool.len == 4 && strncasecmp(tool.ptr, "bash", 4) == 0))
+        return true;
+    bool ok = glob_expand(s, &list, &n);
+    if (ok)
+        glob_expand_free(list, n);
+    return ok && n <= ALTERNATIVES_MAX;
+}
+
+/* Told, and what it seems to name asks from now on. */
+static void
+refuse(struct perm_rules *rs, struct perm_rule r, struct str s, const char *why)
+{
+    struct buf shown, plain;
+    buf_init(&shown, 4096);
+    buf_init(&plain, RULE_LEN_MAX);
+    text_visible(&shown, str_sub(s, 0, 200));
+    rules_problem(rs, r.file, r.line,
+                  xasprintf("%s rule '%s' %s: %s", rule_list_name(r.verdict), buf_cstr(&shown),
+                            r.verdict == VERDICT_ALLOW ? "grants nothing" : "IS NOT IN FORCE",
+                            why));
+    s = readable_part(s);
+    keep_broken(rs, text_one_form(s, &plain) ? buf_str(&plain) : s, r, NULL);
+    buf_release(&shown);
+    buf_release(&plain);
+}
+
 bool
 perm_rules_add(struct perm_rules *rs, enum verdict list, const char *text, enum scope scope,
                bool claude, const char *file, int line)
@@ -378,16 +435,18 @@ perm_rules_add(struct perm_rules *rs, enum verdict list, const char *text, enum 
     struct str s = str_trim(str_from(text)), tool, body;
     const char *why = "there are too many rules";
 
-    bool readable = rs->n < RULES_MAX && text_ok(s, &why);
-    if (!readable || !split_rule(s, &tool, &body, &why)) {
-        struct str shown = str_sub(s, 0, 200);
-        rules_problem(rs, file, line,
-                      xasprintf("%s rule '%.*s' %s: %s", rule_list_name(list), (int)shown.len,
-                                shown.ptr ? shown.ptr : "",
-                                list == VERDICT_ALLOW ? "grants nothing" : "IS NOT IN FORCE", why));
+    if (rs->n >= RULES_MAX || !text_ok(s, &why) || !split_rule(s, &tool, &body, &why) ||
+        !shows(tool, body, &why)) {
         r.file = (char *)file;
-        if (readable)
-            keep_broken(rs, s, r, NULL);
+        refuse(rs, r, s, why);
+        return false;
+    }
+    if (!few_alternatives(tool, body, &why)) {
+        r.file = (char *)file;
+        refuse(rs, r, s, why);
+        if (list != VERDICT_ALLOW && !rs->broken) /* what it names cannot be told */
+            rs->broken =
+                xasprintf("a %s rule at %s:%d", rule_list_name(list), file ? file : "-", line);
         return false;
     }
     r.text = str_dup(s);

@@ -68,6 +68,12 @@ test_one_rule(void **state)
         {VERDICT_ALLOW, "WebFetch", "very broad", NULL},
         {VERDICT_ALLOW, "Edit(.git/hooks/**)", "does not keep it from asking: protected", NULL},
         {VERDICT_DENY, "Bash(rm -rf", "the closing bracket is missing", "Bash"},
+        {VERDICT_DENY, "Bash(r\xe2\x80\x8bm:*)", "IS NOT IN FORCE: it holds signs that do not show",
+         "Bash"},
+        {VERDICT_DENY, "Bash(rm\xe2\x80\xae:*)", "'Bash(rm<U+202E>:*)' IS NOT IN FORCE", "Bash"},
+        {VERDICT_DENY, "Bash(rm\1 -rf)", "it holds control characters", "Bash"},
+        {VERDICT_DENY, "Read({a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}x)",
+         "IS NOT IN FORCE: its braces make more than 256 alternatives", NULL},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct perm_rules rs;
@@ -237,6 +243,47 @@ test_each_file_and_line(void **state)
     temp_dir_remove(dir);
 }
 
+/* A list of n deny rules in the project's settings. */
+static void
+load_many(struct perm_rules *rs, size_t n)
+{
+    char *dir = temp_dir_make(), *proj = fs_join(dir, "proj");
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    buf_adds(&b, "{\"permissions\":{\"deny\":[");
+    for (size_t i = 0; i < n; i++)
+        buf_addf(&b, "%s\"Bash(t%zu:*)\"", i ? "," : "", i);
+    buf_adds(&b, "]}}");
+    temp_file_write(dir, "proj/.yare/settings.json", buf_cstr(&b));
+    buf_release(&b);
+    const struct config_paths paths = {
+        .home = dir, .config_dir = dir, .project_root = proj, .system_dir = dir};
+    struct config *c = config_load(&paths);
+    perm_rules_init(rs);
+    perm_rules_load(rs, c);
+    config_free(c);
+    free(proj);
+    temp_dir_remove(dir);
+}
+
+/* None is left out without a word: what is past the cap makes every call ask. */
+static void
+test_too_many(void **state)
+{
+    (void)state;
+    struct perm_rules rs;
+    load_many(&rs, 10000);
+    assert_int_equal(rs.n, 10000);
+    assert_null(rs.broken);
+    assert_int_equal(rs.n_problems, 0);
+    perm_rules_release(&rs);
+    load_many(&rs, 20001);
+    assert_int_equal(rs.n, 20000);
+    assert_non_null(rs.broken);
+    assert_true(told(&rs, "there are 20001 deny rules, and 20000 is the most", 1));
+    perm_rules_release(&rs);
+}
+
 int
 main(void)
 {
@@ -246,6 +293,7 @@ main(void)
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_twice_is_told_once),
         cmocka_unit_test(test_each_file_and_line),
+        cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
