@@ -215,6 +215,12 @@ open_transcript(struct core *c, const char *path, bool fork, struct err *err)
         if (conversation_torn(c->conv))
             core_notice(c, "the transcript's last line was torn; %lld bytes are left out",
                         (long long)conversation_torn(c->conv));
+        size_t unread = conversation_unread(c->conv);
+        if (unread)
+            core_notice(c,
+                        "%zu line%s of the transcript cannot be read; what stood there is left "
+                        "out ('%s')",
+                        unread, unread == 1 ? "" : "s", path);
         session_was_usage(c, buf_str(&notes.usage));
         attach_todos(c, c->was.todos);
         if (fork)

@@ -107,6 +107,12 @@ conversation_torn(const struct conversation *t)
     return t->torn_bytes;
 }
 
+size_t
+conversation_unread(const struct conversation *t)
+{
+    return t->unread;
+}
+
 bool
 conversation_is_user(const struct conversation *t, size_t i)
 {

@@ -37,6 +37,8 @@ size_t conversation_live(const struct conversation *t);
 int64_t conversation_bytes(const struct conversation *t, size_t from, size_t to);
 int64_t
 conversation_torn(const struct conversation *t); /* bytes at the end that are no whole record */
+size_t conversation_unread(
+    const struct conversation *t); /* lines that are no records, the torn end apart */
 bool conversation_is_user(const struct conversation *t, size_t i);
 /* Message i; yours. After a crash the last one may hold a tool_use without result: it is given as it is. */
 struct message *conversation_message(struct conversation *t, size_t i);

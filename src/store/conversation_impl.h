@@ -21,6 +21,7 @@ struct conversation {
     size_t n_messages, cap_first;
     size_t live;
     int64_t torn_bytes;
+    size_t unread;
     char *record; /* the one that was read last */
     size_t cap_record;
 };

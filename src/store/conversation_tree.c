@@ -19,6 +19,7 @@ struct node {
 struct tree {
     struct node *nodes;
     size_t n, cap;
+    size_t unread; /* lines that are no records */
     /* open addressing, uuid to node + 1; made when the order of the file is not enough */
     size_t *slots;
     size_t n_slots;
@@ -84,12 +85,15 @@ take_line(struct tree *t, struct str line, int64_t offset, conversation_note not
                                     [ANSWER] = {.key = "apiId"},
                                     [SUBTYPE] = {.key = "subtype"},
                                     [LOGICAL] = {.key = "logicalParentUuid"}};
-    if (!journal_scan_head(line, w, HEADS, "message"))
+    if (!journal_scan_head(line, w, HEADS, "message")) {
+        t->unread++;
         return;
+    }
     /* In yare's own records all that matters stands before the message, which need not be looked at. */
     bool own = w[TYPE].raw.ptr && w[UUID].raw.ptr && w[PARENT].raw.ptr && !w[SIDE].raw.ptr;
     if (!own)
         journal_scan(line, w, HEADS);
+    t->unread += !w[TYPE].raw.ptr;
     size_t before = t->n;
     add_node(t, w, line, offset);
     struct node *n = t->n > before ? &t->nodes[before] : NULL;
@@ -211,6 +215,7 @@ conversation_scan(struct conversation *t, conversation_note note, void *user, st
     while (records_next(&l, &line, &offset))
         take_line(&tree, line, offset, note, user);
     bool ok = records_close(&l, t->path, err);
+    t->unread = tree.unread;
     if (ok)
         collect(t, &tree, mark_path(&tree));
     free(tree.nodes);

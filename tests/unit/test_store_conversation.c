@@ -65,6 +65,26 @@ a_ring_of_parents_ends(void **state)
     expect_conversation(f, "1|2");
 }
 
+/* Zeroed blocks of a disk, a line without its beginning, and what is no record at all: counted, and no way to lose the others. */
+static void
+lines_that_are_no_records_are_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    write_raw(f, "{\"type\":\"user\",\"uuid\":\"a\",\"parentUuid\":null,\"message\":{\"role\":"
+                 "\"user\",\"content\":\"1\"}}\n"
+                 "\"uuid\":\"x\",\"parentUuid\":\"a\"}\n"
+                 "{\"ty\n"
+                 "[1,2]\n"
+                 "{\"type\":\"later-versions\"}\n"
+                 "{\"type\":\"user\",\"uuid\":\"b\",\"parentUuid\":\"x\",\"message\":{\"role\":"
+                 "\"user\",\"content\":\"2\"}}\n");
+    expect_conversation(f, "1|2");
+    struct conversation *t = conversation_open(f->path, NULL, NULL, &err);
+    assert_int_equal(conversation_unread(t), 3);
+    conversation_free(t);
+}
+
 static void
 large_files_open(void **state)
 {
@@ -182,13 +202,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_rewind_is_a_branch),
-        CASE(a_compaction_begins_anew),
-        CASE(a_ring_of_parents_ends),
-        CASE(large_files_open),
-        CASE(a_compaction_keeps_the_transcript),
-        CASE(a_live_index_is_the_files),
-        CASE(found_without_case),
+        CASE(a_rewind_is_a_branch),      CASE(a_compaction_begins_anew),
+        CASE(a_ring_of_parents_ends),    CASE(lines_that_are_no_records_are_counted),
+        CASE(large_files_open),          CASE(a_compaction_keeps_the_transcript),
+        CASE(a_live_index_is_the_files), CASE(found_without_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
