@@ -90,8 +90,13 @@ test_the_setting_and_a_resumed_session(void **state)
     s.r.cfg.resume_id = id;
     start_engine(&s);
     turn_with(&s, "two");
-    assert_true(
-        is_near(cost(&s), 16)); /* what the journal says of the first is at its price, too */
+    /* what the journal says of the first is at its price, too, in the sum and in its row */
+    assert_true(is_near(cost(&s), 16));
+    struct cJSON *m = rig_ask(&s.r, QUERY_METERS, "");
+    assert_int_equal(json_len(json_at(m, "requests")), 2);
+    for (const struct cJSON *k = json_first(json_at(m, "requests")); k; k = json_next(k))
+        assert_true(is_near(json_num(k, "cost_usd", 0), 8));
+    json_free(m);
     rig_stop(&s.r);
     s.r.cfg.cli_settings = NULL;
     start_engine(&s);
