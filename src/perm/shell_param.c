@@ -134,7 +134,8 @@ braced(struct sh *sh, TSNode node, struct str t, bool dq, struct xword *x)
             rest = STR("@P");
     }
     rest = str_sub(rest, sub, rest.len - sub);
-    if (n == 0 || !operator_is_plain(rest))
+    /* In double quotes bash decodes $'\x24(x)' there first and then runs what came of it. */
+    if (n == 0 || !operator_is_plain(rest) || str_contains(rest, STR("$'")))
         sh_incomplete(sh, "an expansion evaluates text again");
     uint32_t start = ts_node_start_byte(node);
     word_scan_rest(sh, node, start + 2, ts_node_end_byte(node) - 1);
