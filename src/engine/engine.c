@@ -263,6 +263,7 @@ engine_post(struct engine *e, struct op *take_op)
         e->inbox[e->n_inbox++] = take_op;
     } else {
         e->overflow = true;
+        e->n_refused += !e->closed && take_op->kind == OP_SUBMIT;
     }
     pthread_mutex_unlock(&e->lock);
     if (!ok)

@@ -38,6 +38,7 @@ struct engine {
     struct op **inbox;
     size_t n_inbox, cap_inbox;
     bool overflow, closed;
+    size_t n_refused;    /* submits that came past it: each still gets its result */
     bool busy;           /* ops were taken up, or work waits, and no turn has begun for it yet */
     bool cancel_next;    /* a cancel came between a submit and its turn */
     struct cancel *turn; /* of the running submit; NULL: none */

@@ -237,9 +237,11 @@ ops_drain(struct engine *e)
     struct op **ops = e->inbox;
     size_t n = e->n_inbox;
     bool overflow = e->overflow && !e->closed;
+    size_t refused = e->n_refused;
     e->inbox = NULL;
     e->n_inbox = e->cap_inbox = 0;
     e->overflow = false;
+    e->n_refused = 0;
     e->busy |= n > 0;
     pthread_mutex_unlock(&e->lock);
     for (size_t i = 0; i < n; i++) {
@@ -254,4 +256,6 @@ ops_drain(struct engine *e)
     struct err err = {0};
     err_set(&err, ERR_LIMIT, "more than %d requests came at once; some were dropped", INBOX_MAX);
     core_error(&e->core, &err, NULL);
+    for (size_t i = 0; i < refused; i++)
+        engine_emit_not_run(e, EXIT_MODEL_ERROR, &err);
 }

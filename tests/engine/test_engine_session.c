@@ -60,6 +60,25 @@ test_a_prompt_too_many_has_its_end(void **state)
     rig_end(&r);
 }
 
+/* Nobody reads, so the engine waits, and what is posted meanwhile is more than it can hold. */
+static void
+test_what_the_inbox_cannot_hold_has_its_end(void **state)
+{
+    enum { POSTED = 20000 };
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    rig_says_behind(&r, 0, "first");
+    rig_start(&r);
+    for (int i = 0; i < POSTED; i++)
+        rig_post(&r, OP_SUBMIT, "more");
+    for (int i = 0; i < POSTED - 257; i++) /* one runs, 256 wait */
+        (void)rig_result(&r);
+    rig_stop(&r);
+    assert_int_equal(rig_count(&r, EV_RESULT), POSTED);
+    rig_end(&r);
+}
+
 static void
 test_a_steer_joins_after_the_results(void **state)
 {
@@ -457,6 +476,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prompts_run_in_order),
         cmocka_unit_test(test_a_prompt_too_many_has_its_end),
+        cmocka_unit_test(test_what_the_inbox_cannot_hold_has_its_end),
         cmocka_unit_test(test_a_steer_joins_after_the_results),
         cmocka_unit_test(test_a_steer_attaches_its_files),
         cmocka_unit_test(test_piped_input_names_no_files),
