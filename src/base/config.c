@@ -117,8 +117,7 @@ look_at(char *path)
     if (stat(path, &st) != 0)
         return (struct config_place){.path = path, .mtime_ns = -1};
     return (struct config_place){.path = path,
-                                 .mtime_ns =
-                                     (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+                                 .mtime_ns = fs_mtime_ns(&st),
                                  .size = (int64_t)st.st_size,
                                  .inode = (uint64_t)st.st_ino};
 }

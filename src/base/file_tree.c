@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/fs.h"
 #include "base/walk_scan.h"
 
 enum { THREADS_MAX = 8, FILES_MAX = 5000000, CANCEL_EACH = 512 };
@@ -89,7 +90,7 @@ mtime_of(int fd, const char *name)
 
     if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return 0;
-    return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    return fs_mtime_ns(&st);
 }
 
 static bool

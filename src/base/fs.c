@@ -224,6 +224,12 @@ fs_unlock(const char *path, int fd)
     close(fd);
 }
 
+int64_t
+fs_mtime_ns(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
 bool
 fs_exists(const char *path)
 {

@@ -1,6 +1,7 @@
 #pragma once
 /* Files, durably. Paths are NUL-terminated and used as they are; errors quote them. Thread-safe. */
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -26,7 +27,8 @@ bool fs_write_all(int fd, struct str data, struct err *err) MUST_CHECK;
 /* An exclusive advisory lock on `path` (made when missing, mode 0600), waiting at most timeout_ms; the descriptor for
  * fs_unlock, which removes the file and so leaves nothing behind; or -1. */
 int fs_lock(const char *path, int timeout_ms, struct err *err) MUST_CHECK;
-void fs_unlock(const char *path, int fd); /* -1 is fine */
+void fs_unlock(const char *path, int fd);   /* -1 is fine */
+int64_t fs_mtime_ns(const struct stat *st); /* when it was changed, in nanoseconds */
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 /* Is the clean absolute path `root` itself or below it? By text alone. */

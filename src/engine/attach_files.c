@@ -108,7 +108,7 @@ say_change(struct core *c, const char *path, int64_t mtime_ns, struct str now, s
 static bool
 say_file(struct core *c, const struct file_noted *seen, const struct stat *st, struct buf *out)
 {
-    int64_t mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+    int64_t mtime_ns = fs_mtime_ns(st);
     struct told_file *f = told_of(c->told, seen->path);
     struct buf now;
     struct err err = {0};
@@ -163,9 +163,7 @@ attach_edited_files(struct core *c, struct buf *out)
             if (errno == ENOENT || errno == ENOTDIR)
                 told += say_gone(c, &seen[i], out);
         } else if (S_ISREG(st.st_mode) &&
-                   ((int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec !=
-                        seen[i].mtime_ns ||
-                    (uint64_t)st.st_size != seen[i].size)) {
+                   (fs_mtime_ns(&st) != seen[i].mtime_ns || (uint64_t)st.st_size != seen[i].size)) {
             told += say_file(c, &seen[i], &st, out);
         }
         free(seen[i].path);

@@ -146,9 +146,7 @@ add_file(struct core *c, struct message_builder *b, const char *path, size_t max
         buf_adds(&text, "\n</system-reminder>");
         message_add_text(b, buf_str(&text));
         *ret_bytes = text.len;
-        file_state_note(c->files, path,
-                        (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
-                        buf_str(&content));
+        file_state_note(c->files, path, fs_mtime_ns(&st), buf_str(&content));
     }
     free(real);
     buf_release(&content);

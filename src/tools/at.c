@@ -166,7 +166,7 @@ fill(int fd, const char *shown, struct str bytes, const struct stat *old, mode_t
         return err_wrap(err, "'%s'", shown);
     if (fdatasync(fd) != 0 || fstat(fd, &st) != 0)
         return err_sys(err, errno, "cannot sync '%s'", shown);
-    *ret_mtime_ns = text_file_mtime(&st);
+    *ret_mtime_ns = fs_mtime_ns(&st);
     return true;
 }
 
@@ -177,7 +177,7 @@ is_old(int dir, const char *name, const struct stat *old)
     struct stat st;
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
            st.st_ino == old->st_ino && st.st_dev == old->st_dev &&
-           text_file_mtime(&st) == text_file_mtime(old);
+           fs_mtime_ns(&st) == fs_mtime_ns(old);
 }
 
 /* A rename puts the name there itself, whatever stands in its place: a link is replaced, never followed. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/text.h"
 #include "tools/at.h"
 #include "tools/grep_text.h"
@@ -192,7 +193,7 @@ grep_file(struct grep_worker *w, const struct grep_target *t, struct grep_hits *
     buf_init(&ret->text, TEXT_MAX);
     if (fd < 0)
         return;
-    ret->mtime_ns = text_file_mtime(&st);
+    ret->mtime_ns = fs_mtime_ns(&st);
     search_fd(&f, fd, (size_t)st.st_size);
     close(fd);
     keep_little(&w->data);

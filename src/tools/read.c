@@ -111,7 +111,7 @@ read_in_pieces(struct reading *r, int fd, const struct stat *st)
     }
     r->whole_known = done.to_end;
     if (r->ctx->files)
-        file_state_note_hash(r->ctx->files, r->resolved, text_file_mtime(st),
+        file_state_note_hash(r->ctx->files, r->resolved, fs_mtime_ns(st),
                              through ? done.size : (uint64_t)st->st_size,
                              through ? done.hash : NULL);
     finish_page(r);

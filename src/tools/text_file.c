@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/text.h"
 #include "tools/at.h"
 
@@ -42,12 +43,6 @@ text_file_open(const char *path, struct stat *ret_st, struct err *err)
     close(fd);
     err_set(err, ERR_INVALID, "'%s' is not a regular file", path);
     return -1;
-}
-
-int64_t
-text_file_mtime(const struct stat *st)
-{
-    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
 enum file_kind
@@ -124,7 +119,7 @@ text_file_load_fd(int fd, const struct stat *st, const char *path, struct text_f
     ret->st = *st;
     if (!read_all(fd, path, &ret->raw, err))
         return false;
-    ret->mtime_ns = text_file_mtime(&ret->st);
+    ret->mtime_ns = fs_mtime_ns(&ret->st);
     if (text_file_kind(buf_str(&ret->raw)) != KIND_TEXT)
         return err_set(err, ERR_UNSUPPORTED, "'%s' is a binary file", path);
     text_file_decode(ret);

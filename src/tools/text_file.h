@@ -37,7 +37,6 @@ struct text_change {
 /* Opens for reading without ever blocking or following a link (tools/at.h); only regular files. -1 and err else. */
 int text_file_open(const char *path, struct stat *ret_st, struct err *err);
 enum file_kind text_file_kind(struct str head);
-int64_t text_file_mtime(const struct stat *st);
 
 /* Loads and decodes. A binary file is ERR_UNSUPPORTED, one past TEXT_FILE_MAX ERR_LIMIT. Release also after failure. */
 bool text_file_load(const char *path, struct text_file *ret, struct err *err) MUST_CHECK;
