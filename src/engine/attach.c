@@ -36,7 +36,7 @@ add_block(struct message_builder *b, struct str text)
     struct buf block;
     struct str fits = text_start(text, ATTACH_TEXT_MAX);
     buf_init(&block, BUF_MAX);
-    buf_adds(&block, "<system-reminder>\n");
+    buf_adds(&block, HIDDEN_TAG "\n");
     buf_add_str(&block, fits);
     if (fits.len < text.len)
         buf_addf(&block, "\n[%zu bytes more]", text.len - fits.len);
@@ -77,7 +77,7 @@ attach_emit(struct core *c, const struct message *m)
 {
     for (size_t i = 0; i < m->n_blocks; i++) {
         const struct block *b = &m->blocks[i];
-        if (b->kind != BLOCK_TEXT || !str_starts(b->text, "<system-reminder>"))
+        if (b->kind != BLOCK_TEXT || !str_starts(b->text, HIDDEN_TAG))
             continue;
         struct event *e = event_new(EV_USER);
         e->place = core_next_place(c) - 1;

@@ -6,6 +6,7 @@
 #include "engine/attach.h"
 #include "engine/attach_private.h"
 #include "engine/core.h"
+#include "engine/hidden.h"
 
 #define SEEN_MAX 10000
 
@@ -69,8 +70,8 @@ attach_nested_memory(struct core *c, struct buf *out)
     prompt_memory_options_release(&o);
     bool any = m->text.len > 0;
     if (any) {
-        buf_adds(out, "Instructions that the person keeps for this part of the project. They hold "
-                      "before your defaults where they apply.\n\n");
+        buf_adds(out, HIDDEN_RULES "for this part of the project. They hold "
+                                   "before your defaults where they apply.\n\n");
         buf_add_str(out, buf_str(&m->text));
     }
     buf_release(&m->text);

@@ -7,6 +7,7 @@
 #include "engine/attach.h"
 #include "engine/attach_private.h"
 #include "engine/core.h"
+#include "engine/hidden.h"
 #include "engine/session_private.h"
 #include "engine/tasks.h"
 
@@ -56,7 +57,7 @@ attach_mode(struct core *c, struct buf *out)
 {
     if (c->mode == c->told_mode)
         return false;
-    buf_addf(out, "The permission mode is now \"%s\".", perm_mode_shown(c->mode));
+    buf_addf(out, HIDDEN_MODE "\"%s\".", perm_mode_shown(c->mode));
     if (c->mode == PERM_PLAN)
         buf_adds(out, " " PLAN_RULE);
     else if (c->told_mode == PERM_PLAN)

@@ -13,7 +13,6 @@
 #include "engine/permit.h"
 #include "engine/retry.h"
 
-#define AT_PERCENT 85
 #define AT_MOST 95
 #define POOR_PERCENT 20 /* a run that frees less than this is poor */
 #define WINDOW_UNKNOWN 100000
@@ -40,7 +39,7 @@ compact_limit(const struct core *c)
     const struct config *config = permit_config(c->permit);
     int64_t window = context_window(c);
     int64_t tokens = config_int(config, "autoCompactWindow", !c->trusted, 0);
-    int64_t percent = config_int(config, "compact.at", !c->trusted, AT_PERCENT);
+    int64_t percent = config_int(config, "compact.at", !c->trusted, CONTEXT_AUTO_AT);
     if (!is_on(c))
         return 0;
     if (window <= 0)

@@ -35,7 +35,8 @@ struct compact_report {
     bool done;
     bool local;            /* extracts in place of a model's summary */
     int64_t before, after; /* tokens */
-    struct err err;        /* not done: why; the conversation is as it was */
+    /* not done: why, and the conversation is as it was; local: why the model wrote none */
+    struct err err;
 };
 
 /* keep: what the person asked to keep, or NULL. Emits EV_COMPACT start and end and the context; notes the boundary. Not between
@@ -58,7 +59,7 @@ bool compact_breaker_open(const struct engine *e, const char **ret_why);
 
 /* Tokens that stay whatever is compacted: the prompt, the instruction files, what is pinned. */
 int64_t compact_must_stay(const struct core *c);
-/* "memory 12k, system and tools 9k, ..." for a person who has to decide what to drop. Appends. */
+/* "system and tools 9k, instruction files 12k, ..." for a person who has to decide what to drop. Appends. */
 void compact_say_sizes(const struct core *c, struct buf *out);
 
 /* A message that a compaction made says so in its first block; the line for the transcript ("compacted 182k to 14k"), yours; NULL:

@@ -2,17 +2,17 @@
 /* What the pieces of a compaction share; only compact*.c and pins.c include this. */
 #include "base/message.h"
 #include "engine/compact.h"
+#include "engine/hidden.h"
 #include "engine/summary.h"
 
 struct core;
 
 /* How the blocks of a compaction's message begin: by these its pieces are known again. */
-#define COMPACT_OPEN "<system-reminder>\nThe conversation before this was compacted "
+#define COMPACT_OPEN HIDDEN_TAG "\nThe conversation before this was compacted "
 #define COMPACT_SUMMARY "What came before, in summary:\n"
-#define COMPACT_FILE "<system-reminder>\nContent of "
+#define COMPACT_FILE HIDDEN_TAG "\nContent of "
 #define COMPACT_WORDS "<person-message>\n"
 #define COMPACT_WORDS_END "\n</person-message>"
-#define REMINDER "<system-reminder>"
 
 /* A share of the window, at most `cap` tokens, as bytes by the estimator; window unknown: of 100,000. */
 size_t compact_room(const struct core *c, int percent, int64_t cap);

@@ -27,7 +27,7 @@ compact_words(const struct message *m, size_t block)
             s.len -= sizeof COMPACT_WORDS_END - 1;
         return s;
     }
-    if (m->hidden || str_starts(b->text, REMINDER) || shell_line_read(b->text, &command, &output))
+    if (m->hidden || str_starts(b->text, HIDDEN_TAG) || shell_line_read(b->text, &command, &output))
         return none;
     return str_trim(b->text);
 }
@@ -119,8 +119,8 @@ add_user_text(struct buf *out, const struct message *m, size_t i, size_t max)
         buf_adds(out, "[a file was given: ");
         buf_add_str(out, str_sub(s, sizeof COMPACT_FILE - 1, nl - (sizeof COMPACT_FILE - 1)));
         buf_adds(out, "]");
-    } else if (str_starts(s, REMINDER)) {
-        if (str_contains(s, STR("Instructions that the person keeps")))
+    } else if (str_starts(s, HIDDEN_TAG)) {
+        if (str_contains(s, STR(HIDDEN_RULES)))
             return; /* they are read again */
         buf_adds(out, "[yare]\n");
         add_cut(out, s, REMINDER_MAX);

@@ -35,9 +35,8 @@ hidden_brief(struct str text)
     for (size_t i = 0; i < ARRAY_LEN(briefs); i++)
         if (str_starts(text, briefs[i].starts))
             return xstrdup(briefs[i].brief);
-    static const char tag[] = "<system-reminder>";
-    if (str_starts(text, tag))
-        text = str_trim(str_sub(text, sizeof tag - 1, text.len));
+    if (str_starts(text, HIDDEN_TAG))
+        text = str_trim(str_sub(text, sizeof HIDDEN_TAG - 1, text.len));
     if (!str_starts(text, PINS_OPEN))
         return NULL;
     return pins_brief(str_sub(text, sizeof PINS_OPEN, text.len));

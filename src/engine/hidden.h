@@ -1,6 +1,16 @@
-/* What yare tells the model in a message of its own, in one line for the person. */
 #pragma once
+/*
+ * What yare tells the model in texts of its own: how those begin that are known again by it, wherever they stand, and what such a
+ * text is in one line for the person. Pure.
+ */
 #include "base/buf.h"
 
-/* NULL: its own first line does. */
+#define HIDDEN_TAG "<system-reminder>"
+/* A file that the person named: its name and content follow. */
+#define HIDDEN_FILE HIDDEN_TAG "\nThe person named "
+/* Instruction files, of the session or of a folder. */
+#define HIDDEN_RULES "Instructions that the person keeps "
+#define HIDDEN_MODE "The permission mode is now "
+
+/* Yours; NULL: its own first line says it. */
 char *hidden_brief(struct str text);

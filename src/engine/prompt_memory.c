@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "engine/core.h"
+#include "engine/hidden.h"
 #include "engine/permit.h"
 #include "engine/prompt.h"
 #include "perm/rules.h"
@@ -87,9 +88,8 @@ prompt_build_memory(struct prompt *p, struct core *c)
     tell_left_out(p);
     if (!p->files.text.len)
         return;
-    buf_adds(&p->memory,
-             "<system-reminder>\nInstructions that the person keeps for you. They hold before "
-             "your defaults where they apply.\n\n");
+    buf_adds(&p->memory, HIDDEN_TAG "\n" HIDDEN_RULES "for you. They hold before "
+                                    "your defaults where they apply.\n\n");
     buf_add_str(&p->memory, buf_str(&p->files.text));
     buf_adds(&p->memory, "</system-reminder>");
     buf_release(&p->files.text);

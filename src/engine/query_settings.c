@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/engine_private.h"
 #include "engine/query_private.h"
 
@@ -29,18 +30,17 @@ static const struct {
     {"provider", "provider"},
     {"sandbox", "sandbox"},
 };
+
 /* What is cut is said to be. */
 static void
 write_text(struct jw *w, struct str s)
 {
     struct buf b;
-    size_t n = s.len < ITEM_BYTES ? s.len : ITEM_BYTES;
-    while (n < s.len && n > 0 && ((unsigned char)s.ptr[n] & 0xC0) == 0x80)
-        n--;
+    struct str start = text_start(s, ITEM_BYTES);
     buf_init(&b, ITEM_BYTES + 100);
-    buf_add_str(&b, str_sub(s, 0, n));
-    if (n < s.len)
-        buf_addf(&b, " ... and %zu bytes more, look into the file", s.len - n);
+    buf_add_str(&b, start);
+    if (start.len < s.len)
+        buf_addf(&b, " ... and %zu bytes more, look into the file", s.len - start.len);
     jw_str(w, buf_str(&b));
     buf_release(&b);
 }

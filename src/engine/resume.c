@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/compact.h"
 #include "engine/engine_private.h"
 #include "engine/hidden.h"
@@ -30,12 +31,10 @@ send(const struct telling *r, struct event *take_e)
 static char *
 shown(const struct telling *r, struct str text)
 {
-    size_t cap = r->sink->text_max;
-    if (text.len <= cap)
+    struct str start = text_start(text, r->sink->text_max);
+    if (start.len == text.len)
         return str_dup(text);
-    while (cap > 0 && ((unsigned char)text.ptr[cap] & 0xC0) == 0x80)
-        cap--;
-    return xasprintf("%.*s\n[%zu bytes more]", (int)cap, text.ptr, text.len - cap);
+    return xasprintf("%.*s\n[%zu bytes more]", (int)start.len, start.ptr, text.len - start.len);
 }
 
 static void
@@ -259,7 +258,7 @@ replay_user(const struct telling *r, const struct message *m)
         struct event *e = event_new(EV_USER);
         e->u.user.uuid = xstrdup(m->uuid);
         e->u.user.text = shown(r, m->blocks[i].text);
-        e->u.user.hidden = m->hidden || str_starts(m->blocks[i].text, "<system-reminder>");
+        e->u.user.hidden = m->hidden || str_starts(m->blocks[i].text, HIDDEN_TAG);
         e->u.user.brief = e->u.user.hidden ? hidden_brief(m->blocks[i].text) : NULL;
         e->u.user.replayed = true;
         send(r, e);

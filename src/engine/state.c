@@ -127,7 +127,7 @@ state_note_transition(struct state *st, const struct state_transition *t)
     st->ring[st->n_transitions++ % STATE_RING] = *t;
 }
 
-/* ---- tool_use ids: open addressing, never more than half full ---- */
+/* ---- tool_use ids: open addressing, never more than three quarters full ---- */
 
 /* A long session has tens of thousands of calls: the hash of an id stands for it. Of two ids with one hash the second would be taken
  * for a conflict, and so be answered, not run. */

@@ -14,6 +14,7 @@
 #include "engine/context.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
+#include "engine/hidden.h"
 #include "engine/loop.h"
 #include "engine/permit.h"
 #include "store/shell_line.h"
@@ -100,16 +101,14 @@ attach(struct core *c, struct message_builder *b, const char *path, const char *
     } else if (!text_valid_utf8(buf_str(&content)) || memchr(content.data, 0, content.len)) {
         core_notice(c, "'%s' was not attached: it is no text", path);
     } else {
-        buf_addf(&text, "<system-reminder>\nThe person named %s. Its content:\n", path);
+        buf_addf(&text, HIDDEN_FILE "%s. Its content:\n", path);
         buf_add_str(&text, buf_str(&content));
         buf_adds(&text, "\n</system-reminder>");
         message_add_text(b, buf_str(&text));
         say_attached(told, "attached %s", name);
         size_t n = count_lines(buf_str(&content));
         buf_addf(told, " (%zu line%s)", n, n == 1 ? "" : "s");
-        file_state_note(c->files, path,
-                        (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
-                        buf_str(&content));
+        file_state_note(c->files, path, fs_mtime_ns(&st), buf_str(&content));
     }
     buf_release(&content);
     buf_release(&text);

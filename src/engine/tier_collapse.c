@@ -7,6 +7,7 @@
 
 #include "base/str_set.h"
 #include "engine/extract.h"
+#include "engine/hidden.h"
 #include "engine/rebuild.h"
 #include "engine/tier_private.h"
 #include "engine/tier_spans.h"
@@ -105,9 +106,9 @@ copy_reminders(const struct fold *f, struct message_builder *b)
     for (size_t i = f->span->from; i < f->span->to; i++) {
         const struct message *m = f->v->messages[i];
         for (size_t k = 0; k < m->n_blocks; k++) {
-            if (is_told(m, k, STR("<system-reminder>\nInstructions that the person keeps")))
+            if (is_told(m, k, STR(HIDDEN_TAG "\n" HIDDEN_RULES)))
                 rebuild_block(b, &m->blocks[k]);
-            if (is_told(m, k, STR("The permission mode is now")))
+            if (is_told(m, k, STR(HIDDEN_MODE)))
                 mode = &m->blocks[k];
         }
     }

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/hidden.h"
 #include "engine/rebuild.h"
 #include "engine/tier_private.h"
 
 #define LEAST 4000 /* bytes that are left of a block, and below which none is cut */
-#define ATTACHED "<system-reminder>\nThe person named "
 
 struct part {
     size_t at, block, bytes;
@@ -20,7 +20,7 @@ may_cut(const struct message *m, size_t block)
     if (b->text.len <= LEAST || b->raw.len > 2 * b->text.len + 4096)
         return false; /* short, or an image */
     return b->kind == BLOCK_TOOL_RESULT ||
-           (b->kind == BLOCK_TEXT && m->role == ROLE_USER && str_starts(b->text, ATTACHED));
+           (b->kind == BLOCK_TEXT && m->role == ROLE_USER && str_starts(b->text, HIDDEN_FILE));
 }
 
 /* The length to which all longer ones are cut, so that `over` bytes go; as far as that can be. */

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/hidden.h"
 #include "engine/tier_private.h"
 
 #define KEEP_MOST 40    /* messages */
 #define KEEP_LEAST 2    /* messages, whatever they weigh */
 #define KEEP_PERCENT 30 /* of the window, of the last few */
-#define REMINDER "<system-reminder>"
 
 /* ---- results ---- */
 
@@ -118,14 +118,14 @@ tier_is_typed(const struct message *m, size_t block)
     const struct block *b = &m->blocks[block];
     if (m->role != ROLE_USER || m->hidden || b->kind == BLOCK_TOOL_RESULT)
         return false;
-    return b->kind != BLOCK_TEXT || !str_starts(b->text, REMINDER);
+    return b->kind != BLOCK_TEXT || !str_starts(b->text, HIDDEN_TAG);
 }
 
 bool
 tier_is_fold(const struct message *m)
 {
     return m->role == ROLE_USER && m->n_blocks && m->blocks[0].kind == BLOCK_TEXT &&
-           str_starts(m->blocks[0].text, REMINDER "\n[folded: ");
+           str_starts(m->blocks[0].text, HIDDEN_TAG "\n[folded: ");
 }
 
 bool
