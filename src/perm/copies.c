@@ -159,7 +159,7 @@ judge_source(struct copies *k, const char *word, bool into)
     const char *name = fs_basename(path);
     if (!contents)
         held_against(k, name);
-    k->lost = k->lost || is_written_first(k, path);
+    k->lost = k->lost || is_written_first(k, path) || !fs_exists(path);
     if (!k->done && fs_is_dir(path))
         look_in(k, path, contents ? "" : name, 0);
     free(path);

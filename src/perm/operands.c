@@ -256,9 +256,11 @@ edit_rule(const struct chain *c, const struct path_names *n)
 
 struct look {
     struct chain *c;
-    bool edits;  /* it may change what it names */
-    bool writes; /* it does */
-    bool reads;  /* what is read there is denied by rules that other layers have not looked at */
+    bool edits;   /* it may change what it names */
+    bool writes;  /* it does */
+    bool opens;   /* a file that is one of its words is opened, for all that is known of it */
+    bool certain; /* this name is such a word */
+    bool reads;   /* what is read there is denied by rules that other layers have not looked at */
 };
 
 static void
@@ -267,7 +269,8 @@ name_from(const struct look *k, const char *cwd, const char *text)
     struct chain *c = k->c;
     struct path_names n;
     bool own = false;
-    if (chain_seen(c, xasprintf("operand %d%d%d %s %s", k->edits, k->writes, k->reads, cwd, text)))
+    if (chain_seen(c, xasprintf("operand %d%d%d%d %s %s", k->edits, k->writes, k->certain, k->reads,
+                                cwd, text)))
         return;
     path_names_init(&n, cwd, text, c->fold);
     for (size_t i = 0; i < n.n; i++) {
@@ -286,8 +289,9 @@ name_from(const struct look *k, const char *cwd, const char *text)
                   text);
     r = k->reads ? rules_match_path(c->req->rules, &c->deny, "Read", v, n.n, &c->anchor) : NULL;
     if (r)
-        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, text,
-                  "the code names '%s', which a deny rule is about", text);
+        chain_add(c, "rules", k->certain ? VERDICT_DENY : VERDICT_ASK, FORCE_HARD, r, text,
+                  "%s names '%s', which a deny rule is about", k->certain ? "it" : "the code",
+                  text);
     path_names_release(&n);
 }
 
@@ -353,7 +357,10 @@ judge_pieces(const struct look *k, const struct perm_leaf *l, struct str s)
         if (!n || (!memchr(part.ptr, '.', n) && !memchr(part.ptr, '/', n)))
             continue;
         looked++;
+        bool whole = n == s.len || (part.ptr > s.ptr && part.ptr[-1] == '@');
+        in.certain = k->opens && whole && part.ptr[0] != '-';
         judge_name(&in, l, part);
+        in.certain = false;
         if (part.ptr[0] != '-' || n < 3 || part.ptr[1] == '-')
             continue;
         for (letters = 2; letters < n && letters < 6; letters++)
@@ -456,7 +463,8 @@ judge_operands(struct chain *c, const struct perm_leaf *l)
         struct str s = l->argv[i].text;
         bool here = output || (s.len && is_output_option(s));
         bool text = code && (memchr(s.ptr, ' ', s.len) || memchr(s.ptr, '(', s.len));
-        struct look k = {.c = c, .edits = edit_rules && (!leaves || here || text)};
+        struct look k = {
+            .c = c, .edits = edit_rules && (!leaves || here || text), .opens = !leaves && !code};
         k.writes = k.edits && (written || (memchr(s.ptr, '=', s.len) && is_written_option(l, s)));
         if (l->argv[i].known && s.len && s.len < (1 << 16))
             judge_word(&k, l, s, code);

@@ -216,6 +216,21 @@ judge_file(struct trees *t, const char *path, const char *shown)
     path_names_release(&n);
 }
 
+/* What is not there now may be in another revision: a rule that places a file in it says so. */
+static void
+judge_missing(struct trees *t, const char *path, const char *shown)
+{
+    struct chain *c = t->c;
+    struct path_names n;
+    if (chain_seen(c, xasprintf("tree missing %s", path)))
+        return;
+    path_names_init(&n, t->cwd, path, c->fold);
+    struct access a = {
+        .kind = EFFECT_WRITE, .path = n.v[0], .shown = shown, .leaf = t->l, .below = true};
+    access_rules(c, &a, &n);
+    path_names_release(&n);
+}
+
 /* The folder it runs in; of git its whole repository. Where that is not known, the project. */
 static void
 judge_here(struct trees *t)
@@ -288,6 +303,8 @@ judge_place_word(struct trees *t, size_t i, struct str s)
     } else if (there) {
         if (t->row->does == TREE_TRACKED || t->row->does == TREE_WRITES)
             judge_file(t, path, text);
+    } else if (t->row->does == TREE_TRACKED && !strpbrk(text, ":*?[")) {
+        judge_missing(t, path, text);
     } else if (t->row->does == TREE_TRACKED && (s.ptr[0] == ':' || strpbrk(text, "*?["))) {
         judge_here(t);
     } else if (strpbrk(text, "*?[{") && t->row->does == TREE_WRITES) {
