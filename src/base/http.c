@@ -279,8 +279,8 @@ static const struct failure {
     bool retryable;
     const char *text, *kind; /* err.kind; NULL: none */
 } failures[] = {
-    {CURLE_URL_MALFORMAT, ERR_INVALID, false, "the address cannot be read", NULL},
-    {CURLE_UNSUPPORTED_PROTOCOL, ERR_INVALID, false, "only http and https are spoken", NULL},
+    {CURLE_URL_MALFORMAT, ERR_INVALID, false, "the address cannot be read", "address"},
+    {CURLE_UNSUPPORTED_PROTOCOL, ERR_INVALID, false, "only http and https are spoken", "address"},
     {CURLE_COULDNT_RESOLVE_HOST, ERR_NET, true, "no such host, or no network", "dns"},
     {CURLE_COULDNT_RESOLVE_PROXY, ERR_NET, true, "the proxy's host is not known", "dns"},
     {CURLE_COULDNT_CONNECT, ERR_NET, true, "no connection", NULL},
@@ -288,7 +288,7 @@ static const struct failure {
     {CURLE_SSL_CONNECT_ERROR, ERR_NET, true, "the TLS handshake failed", NULL},
     {CURLE_PEER_FAILED_VERIFICATION, ERR_NET, false, "its certificate is not trusted", "tls"},
     {CURLE_SSL_CACERT_BADFILE, ERR_NET, false, "the CA certificates cannot be read", "tls"},
-    {CURLE_OUT_OF_MEMORY, ERR_NET, false, "the head of its answer is too large", NULL},
+    {CURLE_OUT_OF_MEMORY, ERR_NET, false, "the head of its answer is too large", "address"},
     {CURLE_GOT_NOTHING, ERR_NET, true, "the connection was closed without an answer", NULL},
     {CURLE_PARTIAL_FILE, ERR_NET, true, "it broke off", NULL},
     {CURLE_RECV_ERROR, ERR_NET, true, "the connection was lost", NULL},
@@ -306,14 +306,33 @@ is_refused(const struct http *h)
            number == ECONNREFUSED;
 }
 
+/* What answers there speaks another protocol: not a handshake that may work the next time. */
+static bool
+speaks_no_tls(const struct http *h, CURLcode code)
+{
+    return code == CURLE_SSL_CONNECT_ERROR && (strstr(h->reason, "wrong version number") ||
+                                               strstr(h->reason, "unexpected TLS packet"));
+}
+
+static const struct failure *
+failure_for(const struct http *h, CURLcode code)
+{
+    static const struct failure other = {.err = ERR_NET, .text = "the request failed"},
+                                no_tls = {.err = ERR_NET,
+                                          .text = "no TLS is spoken there, is it an http address?",
+                                          .kind = "tls"};
+    if (speaks_no_tls(h, code))
+        return &no_tls;
+    for (size_t i = 0; i < ARRAY_LEN(failures); i++)
+        if (failures[i].code == code)
+            return &failures[i];
+    return &other;
+}
+
 static void
 fail(struct http *h, CURLcode code)
 {
-    static const struct failure other = {.err = ERR_NET, .text = "the request failed"};
-    const struct failure *f = &other;
-    for (size_t i = 0; i < ARRAY_LEN(failures); i++)
-        if (failures[i].code == code)
-            f = &failures[i];
+    const struct failure *f = failure_for(h, code);
     const char *detail = h->reason[0] ? h->reason : h->curl->easy_strerror(code);
     err_set(&h->err, f->err, "'%s': %s (%s)", h->place, f->text, detail);
     h->err.retryable = f->retryable;

@@ -41,6 +41,7 @@ static const struct {
     enum failure_kind kind;
 } kinds[] = {
     {"gateway_limit", FAIL_GATEWAY},
+    {"address", FAIL_ADDRESS},
     {"refused", FAIL_REFUSED},
     {"dns", FAIL_DNS},
     {"tls", FAIL_TLS},
@@ -108,6 +109,7 @@ of_status(const struct err *err)
     case 404:
         return FAIL_MODEL;
     case 405: /* another service */
+    case 407: /* a proxy */
     case 511: /* the login page of a network */
         return FAIL_ADDRESS;
     case 429:
@@ -163,7 +165,7 @@ classify(const struct err *err)
     case ERR_HTTP:
         return err->http >= 300 ? of_status(err) : of_event(err);
     default:
-        return err->retryable ? FAIL_TRANSPORT : FAIL_OTHER;
+        return by_kind(err, err->retryable ? FAIL_TRANSPORT : FAIL_OTHER);
     }
 }
 

@@ -539,6 +539,67 @@ what_is_refused_before_it_leaves(void **state)
     http_free(h);
 }
 
+struct greeter {
+    int listener;
+    const char *words;
+};
+
+/* Says its words to whoever comes, and waits until they are gone. */
+static void *
+greet(void *arg)
+{
+    const struct greeter *g = arg;
+    char rest[4096];
+    int fd = accept4(g->listener, NULL, NULL, SOCK_CLOEXEC);
+    say(fd, g->words);
+    while (read(fd, rest, sizeof rest) > 0)
+        ;
+    close(fd);
+    return NULL;
+}
+
+/* Another protocol answers there, and will each time: that is not tried again, and said to be the address. */
+static void
+another_protocol_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scheme, *words, *kind;
+    } rows[] = {
+        {"https", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "tls"},
+        {"http", "SSH-2.0-OpenSSH_9.2\r\n", "address"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct greeter g = {.words = rows[i].words};
+        struct err err = {0};
+        struct str data;
+        char url[64];
+        pthread_t t;
+        int port;
+        g.listener = listen_somewhere(&port);
+        assert_int_equal(pthread_create(&t, NULL, greet, &g), 0);
+        snprintf(url, sizeof url, "%s://127.0.0.1:%d/", rows[i].scheme, port);
+        struct http_spec spec = {.method = "GET", .url = url};
+        struct http *h = http_start(&spec, &err);
+        assert_non_null(h);
+        assert_int_equal(http_next(h, -1, 20000, &data, &err), HTTP_FAILED);
+        if (strcmp(err.kind, rows[i].kind) != 0)
+            fail_msg("row %zu is of the kind '%s': %s", i, err.kind, err.text);
+        assert_false(err.retryable);
+        http_free(h);
+        pthread_join(t, NULL);
+        close(g.listener);
+    }
+    struct err err = {0};
+    struct str data;
+    struct http_spec spec = {.method = "GET", .url = "http://127.0.0.1:99999/"};
+    struct http *h = http_start(&spec, &err);
+    assert_non_null(h);
+    assert_int_equal(http_next(h, -1, 20000, &data, &err), HTTP_FAILED);
+    assert_string_equal(err.kind, "address");
+    http_free(h);
+}
+
 static void *
 use_server(void *server)
 {
@@ -597,6 +658,7 @@ main(void)
         cmocka_unit_test(an_empty_post_and_other_methods),
         cmocka_unit_test(cut_connections),
         cmocka_unit_test(a_refused_connection),
+        cmocka_unit_test(another_protocol_is_told),
         cmocka_unit_test(wakes_and_timeouts),
         cmocka_unit_test(other_statuses_are_answers),
         cmocka_unit_test(a_slow_reader_slows_the_peer),
