@@ -165,6 +165,12 @@ memory_file_forbidden(struct loader *l, const char *path)
     return why;
 }
 
+static bool
+is_utf16(struct str s)
+{
+    return str_starts(s, "\xff\xfe") || str_starts(s, "\xfe\xff");
+}
+
 void
 memory_file_load(struct loader *l, enum memory_kind kind, const char *path, const char *by,
                  int hops)
@@ -184,6 +190,9 @@ memory_file_load(struct loader *l, enum memory_kind kind, const char *path, cons
         memory_file_leave_out(l, kind, path, by, why);
     } else if (!fs_read_if(path, MEMORY_FILE_MAX, &b, &found, &err)) {
         memory_file_leave_out(l, kind, path, by, xstrdup(err.text));
+    } else if (found && is_utf16(buf_str(&b))) {
+        memory_file_leave_out(l, kind, path, by,
+                              xstrdup("it is written in UTF-16; save it in UTF-8"));
     } else if (found) {
         size_t row = add_row(l->m, kind, path, by);
         bool waits = memory_has_paths(buf_str(&b), &text) && kind == MEMORY_RULES;

@@ -228,6 +228,23 @@ test_what_is_denied_excluded_or_waiting_stays_out(void **state)
     free(exclude);
 }
 
+/* As some editors save it: the model would get junk, and the person would think that it has read it. */
+static void
+test_another_encoding_is_told(void **state)
+{
+    struct world *w = *state;
+    temp_file_write(w->root, "CLAUDE.md", "\xff\xfeR");
+    temp_file_write(w->root, "src/CLAUDE.md", "\xfe\xff");
+    temp_file_write(w->root, "src/deep/CLAUDE.md",
+                    "\xef\xbb\xbf"
+                    "deep rule");
+    assert_non_null(strstr(loaded(w), "deep rule"));
+    assert_string_equal(row_of(w, "proj/CLAUDE.md")->left_out,
+                        "it is written in UTF-16; save it in UTF-8");
+    assert_non_null(row_of(w, "src/CLAUDE.md")->left_out);
+    assert_null(row_of(w, "deep/CLAUDE.md")->left_out);
+}
+
 static void
 test_too_much_is_told(void **state)
 {
@@ -382,6 +399,7 @@ main(void)
         T(test_the_users_own_file_imports_from_anywhere),
         T(test_a_project_leads_nowhere_by_link),
         T(test_what_is_denied_excluded_or_waiting_stays_out),
+        T(test_another_encoding_is_told),
         T(test_too_much_is_told),
         T(test_too_many_files_are_told),
         T(test_folders_that_lead_back_are_read_a_bounded_number_of_times),
