@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-#define CANVAS_BYTES 24
+#define CANVAS_BYTES 36 /* a kiss of two people with skin tones takes 35 */
 
 /* Roles, not colours: a theme maps them (ui/theme). */
 enum style {

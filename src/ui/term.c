@@ -276,7 +276,7 @@ term_close(void)
     die_set_hook(NULL);
     keydec_release(&term.dec);
     canvas_release(&term.shown);
-    free(term.relink);
+    free(term.over);
     delscreen(term.screen);
     term.screen = NULL;
 }

@@ -1,4 +1,4 @@
-/* A picture to the screen: what differs goes to curses, links over what curses has drawn. */
+/* A picture to the screen: what differs goes to curses; links, and clusters that curses cannot hold, over what curses has drawn. */
 #include "ui/term.h"
 
 #include <stdlib.h>
@@ -32,6 +32,40 @@ same_cell(const struct cell *a, const struct cell *b)
     return memcmp(a, b, sizeof(*a)) == 0; /* bytes only, no padding */
 }
 
+static void
+mark_over(int y, int x, int n)
+{
+    for (int i = x; i < x + n && i < term.shown.w; i++)
+        term.over[(size_t)y * (size_t)term.shown.w + (size_t)i] = 1;
+    term.some_over = true;
+}
+
+/* Columns of what a cell holds and curses does not; 0: nothing. */
+static int
+over_reach(const struct cell *cell)
+{
+    struct buf b;
+    if (!term.wish.ansi || !cell->width || !cell->text[0] || !cell->text[1])
+        return 0;
+    buf_init(&b, 4 * CANVAS_BYTES);
+    int n = term_style_text(cell, term.ascii, &b);
+    buf_release(&b);
+    return n;
+}
+
+/* Curses may write any cell of a row that it changes, so all its clusters come again, each with the cells that a terminal writes
+ * over when it does not join it. */
+static void
+mark_clusters(int y)
+{
+    const struct cell *row = &term.shown.cells[(size_t)y * (size_t)term.shown.w];
+    for (int x = 0; x < term.shown.w; x++) {
+        int n = over_reach(&row[x]);
+        if (n)
+            mark_over(y, x, n);
+    }
+}
+
 /* Hands curses the cells that differ; false when none does. */
 static bool
 put_row(const struct canvas *c, int y)
@@ -45,14 +79,16 @@ put_row(const struct canvas *c, int y)
         if (!term.all && same_cell(&now[x], &was[x]))
             continue;
         some = true;
-        if (term.links && (now[x].link || was[x].link)) {
-            term.relink[(size_t)y * (size_t)c->w + (size_t)x] = 1;
-            term.some_relink = true;
-        }
+        if (term.links && (now[x].link || was[x].link))
+            mark_over(y, x, 1);
+        if (over_reach(&was[x])) /* curses takes it for its first character */
+            mark_over(y, x, was[x].width);
         was[x] = now[x];
         if (now[x].width && x < COLS)
             term_style_cell(y, x, &now[x], term.ascii);
     }
+    if (some)
+        mark_clusters(y);
     return some;
 }
 
@@ -75,23 +111,24 @@ put_cursor(const struct canvas *c)
 
 /* One run of cells of a row, as text inside its link; curses knows no links, so they go over what it has drawn. */
 static int
-put_link(const struct canvas *c, int x, int y, struct buf *out)
+put_run(const struct canvas *c, int x, int y, struct buf *out)
 {
     const struct cell *row = &c->cells[(size_t)y * (size_t)c->w];
-    unsigned char *relink = &term.relink[(size_t)y * (size_t)c->w];
-    const char *url = canvas_link_url(c, row[x].link);
+    unsigned char *over = &term.over[(size_t)y * (size_t)c->w];
+    const char *url = term.links ? canvas_link_url(c, row[x].link) : NULL;
     int end = x;
     buf_addf(out, "\x1b[%d;%dH", y + 1, x + 1);
     if (url)
         buf_addf(out, "\x1b]8;;%s\x1b\\", url);
     enum style st = ST_COUNT;
-    for (; end < c->w && relink[end] && row[end].link == row[x].link; end++) {
-        relink[end] = 0;
+    for (; end < c->w && over[end] && row[end].link == row[x].link; end++) {
+        over[end] = 0;
         if (!row[end].width)
             continue;
         if (row[end].style != st)
             term_style_sgr(st = (enum style)row[end].style, out);
-        buf_adds(out, row[end].text[0] ? row[end].text : " ");
+        if (term_style_text(&row[end], term.ascii, out)) /* as wide as the terminal has it */
+            buf_addf(out, "\x1b[%d;%dH", y + 1, end + row[end].width + 1);
     }
     if (url)
         buf_adds(out, "\x1b]8;;\x1b\\");
@@ -99,19 +136,19 @@ put_link(const struct canvas *c, int x, int y, struct buf *out)
 }
 
 static void
-put_links(const struct canvas *c)
+put_over(const struct canvas *c)
 {
     struct buf b;
-    if (!term.some_relink)
+    if (!term.some_over)
         return;
-    term.some_relink = false;
+    term.some_over = false;
     buf_init(&b, (size_t)4 << 20);
     buf_adds(&b, "\x1b"
-                 "7"); /* the cursor and the look that curses knows of */
+                 "7\x1b[?7l"); /* the cursor and the look that curses knows of; no cluster wraps */
     for (int y = 0; y < c->h && y < LINES; y++)
         for (int x = 0; x < c->w && x < COLS;)
-            x = term.relink[(size_t)y * (size_t)c->w + (size_t)x] ? put_link(c, x, y, &b) : x + 1;
-    buf_adds(&b, "\x1b"
+            x = term.over[(size_t)y * (size_t)c->w + (size_t)x] ? put_run(c, x, y, &b) : x + 1;
+    buf_adds(&b, "\x1b[?7h\x1b"
                  "8");
     if (!buf_full(&b))
         modes_write(buf_str(&b));
@@ -125,8 +162,8 @@ term_draw(const struct canvas *c)
         return;
     if (c->w != term.shown.w || c->h != term.shown.h || !term.shown.cells) {
         canvas_resize(&term.shown, c->w, c->h);
-        free(term.relink);
-        term.relink = xcalloc((size_t)c->w * (size_t)c->h + 1, 1);
+        free(term.over);
+        term.over = xcalloc((size_t)c->w * (size_t)c->h + 1, 1);
         term.all = true;
     }
     bool changed = term.all;
@@ -144,7 +181,7 @@ term_draw(const struct canvas *c)
         modes_write(STR("\r"));
     (void)wnoutrefresh(stdscr);
     (void)doupdate();
-    put_links(c);
+    put_over(c);
     if (bracket)
         modes_write(STR("\x1b[?2026l"));
     if (!term.entered) {

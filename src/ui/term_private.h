@@ -17,12 +17,12 @@ struct ui_term {
     SCREEN *screen;
     struct modes_wish wish;
     struct keydec dec;
-    bool wide;             /* characters of ambiguous width take two columns */
-    bool wide_said;        /* by the person: the terminal is not believed */
-    bool links;            /* it knows hyperlinks */
-    struct canvas shown;   /* what stands on the screen */
-    unsigned char *relink; /* of its cells: drawn in this frame, and a link is there or was */
-    bool some_relink;
+    bool wide;           /* characters of ambiguous width take two columns */
+    bool wide_said;      /* by the person: the terminal is not believed */
+    bool links;          /* it knows hyperlinks */
+    struct canvas shown; /* what stands on the screen */
+    unsigned char *over; /* of its cells: to be written over what curses draws in this frame */
+    bool some_over;
     bool all;         /* the next draw repaints */
     int cursor_shown; /* -1: unknown */
     int w, h;

@@ -1,6 +1,7 @@
 #include "ui/term_style.h"
 
 #include <stdint.h>
+#include <string.h>
 #include <wchar.h>
 
 #include "base/text.h"
@@ -109,7 +110,7 @@ cell_wide(const struct cell *cell, bool ascii, wchar_t out[CCHARW_MAX + 1])
         off += text_decode(s, off, &cp);
         int width = wcwidth((wchar_t)cp);
         if (n && (width != 0 || cp == CP_VS16 || ascii))
-            break; /* curses holds one spacing character: the first of an emoji family stands for it */
+            break; /* the first of an emoji family stands for it, see term_style_text */
         if (!n && (width < 1 || width > cell->width)) {
             out[n++] = ascii ? L'?' : L'\xFFFD';
             break;
@@ -121,6 +122,50 @@ cell_wide(const struct cell *cell, bool ascii, wchar_t out[CCHARW_MAX + 1])
     if (!n)
         out[n++] = L' ';
     return n;
+}
+
+/* The cluster but for a joiner at its end, which would join what comes next. */
+static struct str
+cluster_of(const struct cell *cell)
+{
+    struct str s = str_from(cell->text);
+    while (s.len > 3 && memcmp(s.ptr + s.len - 3, "\xE2\x80\x8D", 3) == 0)
+        s.len -= 3;
+    return s;
+}
+
+/* Columns of a cluster that curses has only `held` characters of, when nothing in it is joined; 0: it has all of it. */
+static int
+columns_apart(const struct cell *cell, size_t held)
+{
+    struct str s = cluster_of(cell);
+    size_t n = 0;
+    int columns = 0;
+    for (size_t off = 0; off < s.len; n++) {
+        int32_t cp;
+        off += text_decode(s, off, &cp);
+        int width = wcwidth((wchar_t)cp);
+        if (!n && (width < 1 || width > cell->width))
+            return 0; /* the locale does not know it: a substitute stands there */
+        columns += width > 0 ? width : 0;
+    }
+    return n <= held ? 0 : columns > cell->width ? columns : cell->width;
+}
+
+int
+term_style_text(const struct cell *cell, bool ascii, struct buf *out)
+{
+    wchar_t held[CCHARW_MAX + 1];
+    char bytes[4];
+    size_t n = cell_wide(cell, ascii, held);
+    bool plain = ascii || !cell->text[0] || !cell->text[1] || (look.wide && cell->width == 1);
+    int columns = plain ? 0 : columns_apart(cell, n);
+    if (columns)
+        buf_add_str(out, cluster_of(cell));
+    else
+        for (size_t i = 0; i < n; i++)
+            buf_add(out, bytes, text_encode((int32_t)held[i], bytes));
+    return columns;
 }
 
 static void

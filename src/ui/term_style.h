@@ -15,3 +15,7 @@ void term_style_wide(bool wide);
 void term_style_sgr(enum style st, struct buf *out);
 /* Draws one cell at (y, x) of stdscr; the cell is not a continuation. */
 void term_style_cell(int y, int x, const struct cell *cell, bool ascii);
+/* Appends what the cell looks like as text. Curses holds one spacing character in a cell, and an emoji family, a flag or a vowel beside
+ * its letter are more: of those, all of the cluster, and returned is how many columns a terminal uses that does not join it.
+ * 0: curses has all of it. */
+int term_style_text(const struct cell *cell, bool ascii, struct buf *out);

@@ -12,6 +12,8 @@
 #include "ui/term.h"
 #include "ui/theme.h"
 
+#define WOMAN "\xF0\x9F\x91\xA9"
+#define FAMILY WOMAN "\xE2\x80\x8D" WOMAN "\xE2\x80\x8D\xF0\x9F\x91\xA6"
 #define PASTE_ON "\x1b[?2004h"
 
 /* A box with the line's end in it, as the program has its prompt. */
@@ -57,6 +59,13 @@ echo_do(int key, struct str paste, struct buf *line, int *code)
         break;
     case 'A':
         die("broken");
+    case 'F':
+        buf_adds(line, FAMILY);
+        break;
+    case 'W': /* the first of the family alone */
+        buf_clear(line);
+        buf_adds(line, WOMAN);
+        break;
     case YK_PASTE:
         *code = (int)(paste.len % 251);
         buf_addf(line, "[%zu]", paste.len);
@@ -232,6 +241,40 @@ a_key_costs_few_bytes(void **state)
         assert_null(memmem(p.out.data + from, cost, "\x1b[2J", 4));
         assert_true(str_starts(str_sub(buf_str(&p.out), from, cost), "\x1b[?2026h"));
     }
+    pty_sends(&p, "q");
+    (void)pty_wait(&p);
+    pty_finish(&p);
+}
+
+/* Curses holds the first character of a cluster: the whole one goes over it, and the cells behind it, which a terminal that does not
+ * join it writes over, come again in their places. */
+static void
+clusters_are_written_whole(void **state)
+{
+    (void)state;
+    struct pty p;
+    struct term_options o = {0};
+    start(&p, &o, 80, 24);
+    size_t from = p.out.len;
+    pty_sends(&p, "F");
+    assert_true(pty_until(&p, from, FAMILY "\x1b[23;5H", 5000));
+    assert_true(pty_until(&p, from,
+                          "\x1b[?7h\x1b"
+                          "8",
+                          5000));
+    from = p.out.len;
+    pty_sends(&p, "x");
+    assert_true(pty_until(&p, from, "\x1b[23;3H", 5000));
+    assert_true(pty_until(&p, from, FAMILY "\x1b[23;5H", 5000));
+    assert_true(pty_until(&p, from,
+                          "\x1b[?7h\x1b"
+                          "8",
+                          5000));
+    from = p.out.len;
+    pty_sends(&p, "W");
+    assert_true(pty_until(&p, from, WOMAN, 5000));
+    (void)pty_until(&p, from, NULL, 50);
+    assert_null(memmem(p.out.data + from, p.out.len - from, FAMILY, strlen(FAMILY)));
     pty_sends(&p, "q");
     (void)pty_wait(&p);
     pty_finish(&p);
@@ -442,6 +485,7 @@ main(void)
         cmocka_unit_test(a_crash_puts_it_back_too),
         cmocka_unit_test(suspend_and_back),
         cmocka_unit_test(a_key_costs_few_bytes),
+        cmocka_unit_test(clusters_are_written_whole),
         cmocka_unit_test(no_brackets_where_nobody_asked_for_them),
         cmocka_unit_test(split_keys_arrive_whole),
         cmocka_unit_test(big_paste),
