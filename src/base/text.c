@@ -86,7 +86,18 @@ text_cp_width(int32_t cp)
     if (cp < 0x20 || cp == 0x7F)
         return 0;
     int w = utf8proc_charwidth(cp);
+    if (w == 0 && utf8proc_category(cp) == UTF8PROC_CATEGORY_MC)
+        return 1; /* a vowel sign that takes up room: terminals give it a column */
     return w < 0 ? 0 : w > 2 ? 2 : w;
+}
+
+/* A mark that stands beside its letter, not over it: it takes a column of its own. */
+static bool
+is_beside(int32_t cp)
+{
+    int bound = utf8proc_get_property(cp)->boundclass;
+    return (bound == UTF8PROC_BOUNDCLASS_SPACINGMARK || bound == UTF8PROC_BOUNDCLASS_EXTEND) &&
+           text_cp_width(cp) == 1;
 }
 
 size_t
@@ -106,6 +117,11 @@ text_grapheme(struct str s, size_t off, int *ret_width)
         size_t k = text_decode(s, off + len, &next);
         if (utf8proc_grapheme_break_stateful(cp, next, &state))
             break;
+        if (is_beside(next)) {
+            if (width == 2)
+                break; /* no cluster has more than two columns: the mark is one of its own */
+            width++;
+        }
         /* VS16 asks for the emoji form, and two regional indicators are a flag: wide. */
         if (width == 1 && (next == 0xFE0F || (next >= 0x1F1E6 && next <= 0x1F1FF)))
             width = 2;
@@ -176,6 +192,27 @@ text_fit(struct str s, int columns, int *ret_width)
     return i;
 }
 
+/* A word longer than a row: behind the last slash in the second half of it, else where the row is full. */
+static size_t
+long_word(struct str line, size_t fit)
+{
+    size_t at = fit;
+    while (at > fit / 2 && line.ptr[at - 1] != '/')
+        at--;
+    return at > fit / 2 ? at : fit;
+}
+
+/* Between two wide characters a line may be broken: their scripts write no blanks. */
+static bool
+is_between_wide(struct str line, size_t at)
+{
+    int before, behind;
+    size_t start = text_grapheme_before(line, at);
+    (void)text_grapheme(line, start, &before);
+    (void)text_grapheme(line, at, &behind);
+    return before == 2 && behind == 2;
+}
+
 bool
 text_wrap(struct str *rest, int columns, struct str *ret_line)
 {
@@ -195,7 +232,7 @@ text_wrap(struct str *rest, int columns, struct str *ret_line)
     size_t cut = fit, next = fit;
     if (line.ptr[fit] == ' ') {
         next = fit + 1;
-    } else {
+    } else if (fit == 0 || !is_between_wide(line, fit)) {
         size_t blank = fit;
         while (blank > 0 && line.ptr[blank - 1] != ' ')
             blank--;
@@ -203,6 +240,8 @@ text_wrap(struct str *rest, int columns, struct str *ret_line)
         if (str_trim(str_sub(line, 0, blank)).len)
             cut = blank - 1, next = blank;
     }
+    if (next == fit && cut == fit && fit > 0)
+        cut = next = long_word(line, fit);
     if (next == 0) /* a cluster wider than the column: it still has to go somewhere */
         cut = next = text_grapheme(line, 0, &w);
     *ret_line = str_sub(line, 0, cut);

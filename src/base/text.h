@@ -26,8 +26,8 @@ size_t text_grapheme_before(struct str s, size_t off);
 int text_width(struct str s);
 /* bytes of the longest prefix within the columns */
 size_t text_fit(struct str s, int columns, int *ret_width);
-/* The next line of at most `columns` from *rest, broken at blanks where possible, at graphemes else; the blank at a
- * break is dropped. False when *rest is used up. A newline ends a line; an empty line is a line. */
+/* The next line of at most `columns` from *rest, broken at blanks or between wide characters where possible, a
+ * longer word behind a slash or at a grapheme; the blank at a break is dropped. False when *rest is used up. A newline ends a line; an empty line is a line. */
 bool text_wrap(struct str *rest, int columns, struct str *ret_line);
 /* True for what must be shown visibly, never sent raw: C0 and C1 controls (\n and \t apart), DEL, bidi overrides and
  * isolates, zero-width and odd spaces that can hide text, tag characters. */

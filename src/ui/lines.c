@@ -336,6 +336,17 @@ put_slice(const struct flow *f, struct lines *out, size_t off, size_t len, size_
     }
 }
 
+/* Where a row of code is broken that is full at `fit`: behind the last blank in its second half, else there. No byte is lost. */
+static size_t
+code_break(struct str line, size_t fit)
+{
+    size_t at = fit;
+    while (at > fit / 2 && line.ptr[at - 1] != ' ')
+        at--;
+    bool only_indent = !str_trim(str_sub(line, 0, at)).len;
+    return at <= fit / 2 || only_indent || line.ptr[fit] == ' ' ? fit : at;
+}
+
 static bool
 break_line(struct str *rest, int columns, struct str *ret)
 {
@@ -350,8 +361,7 @@ break_line(struct str *rest, int columns, struct str *ret)
         return true;
     }
     int w;
-    if (fit == 0)
-        fit = text_grapheme(line, 0, &w);
+    fit = fit == 0 ? text_grapheme(line, 0, &w) : code_break(line, fit);
     *ret = str_sub(line, 0, fit);
     *rest = str_sub(*rest, fit, rest->len);
     return true;

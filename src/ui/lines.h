@@ -88,7 +88,7 @@ void flow_add(struct flow *f, enum style st, struct str s);
 int flow_width(const struct flow *f);
 /* Wraps at blanks into lines and empties the flow; nothing when it is empty. */
 void flow_wrap(struct flow *f, struct lines *out, const struct indent *in);
-/* The same for code, diffs and commands: breaks at graphemes only, so that no blank is lost. */
+/* The same for code, diffs and commands: no blank is lost, and a word is broken only where none stands in the second half of the row. */
 void flow_break(struct flow *f, struct lines *out, const struct indent *in);
 /* The first `columns` of it onto the last line, cut with an ellipsis when longer, and empties the flow. Returns the width. */
 int flow_cut(struct flow *f, struct lines *out, int columns, bool ascii);

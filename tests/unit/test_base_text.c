@@ -19,6 +19,11 @@ widths(void **state)
                  2},                                     /* a family */
                 {"\xF0\x9F\x87\xA9\xF0\x9F\x87\xAA", 2}, /* a flag */
                 {"\xE2\x9D\xA4\xEF\xB8\x8F", 2},
+                {"हि", 2},    /* a vowel sign takes a column beside its letter */
+                {"हिन्दी", 5}, /* as terminals count it */
+                {"ക\u0D47\u0D3E", 3},
+                {"กำ", 2},
+                {"ｶﾞ", 2},
                 {"a\tb", 3},
                 {"", 0}};
     (void)state;
@@ -45,6 +50,9 @@ wrapping(void **state)
         {"\xE6\xBC\xA2", 1, "\xE6\xBC\xA2"},
         {"    indented", 6, "    in|dented"},
         {"trailing\n", 20, "trailing|"},
+        {"in /usr/share/long/names", 12, "in|/usr/share/|long/names"},
+        {"a/bcdefghijklmn", 8, "a/bcdefg|hijklmn"}, /* a slash so early makes no row */
+        {"ab 漢字漢字", 6, "ab 漢|字漢字"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
