@@ -87,17 +87,16 @@ run_cost(struct engine *e, struct str arg)
     const struct core *c = &e->core;
     struct buf b;
     buf_init(&b, BUF_MAX);
-    if (c->usage.cost_usd < 0)
-        buf_adds(&b, "cost: n/a (a model without a known price was used)\n");
-    else
-        buf_addf(&b, "cost: $%.4f\n", c->usage.cost_usd);
+    buf_adds(&b, "cost: ");
+    usage_show_cost(&b, c->usage.cost_usd, c->usage.total.estimated);
+    buf_addc(&b, '\n');
     for (size_t i = 0; i < c->passport.n_usage; i++) {
         const struct session_model_usage *u = &c->passport.usage[i];
         buf_addf(&b, "%s: %lld requests, %lld in, %lld out, %lld cache read, %lld cache write",
                  u->model, (long long)u->requests, (long long)u->input, (long long)u->output,
                  (long long)u->cache_read, (long long)u->cache_write);
-        if (u->cost_usd >= 0)
-            buf_addf(&b, ", $%.4f", u->cost_usd);
+        buf_adds(&b, ", ");
+        usage_show_cost(&b, u->cost_usd, false);
         buf_addc(&b, '\n');
     }
     buf_addf(&b, "API time %.1f s, tool time %.1f s", (double)c->passport.api_ms / 1000,

@@ -261,17 +261,18 @@ show(struct core *c)
     struct err err = {0};
     buf_init(&b, 1000);
     spend_limits(c, &limits);
-    if (c->usage.cost_usd < 0)
-        buf_adds(&b, "this session: n/a spent (a price is not known)");
-    else
-        buf_addf(&b, "this session: $%.4f spent", c->usage.cost_usd);
+    buf_adds(&b, "this session: ");
+    usage_show_cost(&b, c->usage.cost_usd, c->usage.total.estimated);
+    buf_adds(&b, c->usage.cost_usd < 0 ? ", so what was spent is not counted" : " spent");
     char of[32];
     if (limits.session > 0)
         buf_addf(&b, " of %s", shown(of, sizeof of, limits.session));
-    if (!spend_day_read(c->data_dir, &day, &err))
+    if (!spend_day_read(c->data_dir, &day, &err)) {
         buf_addf(&b, "\ntoday: %s", err.text);
-    else
-        buf_addf(&b, "\ntoday, all sessions: $%.4f", day);
+    } else {
+        buf_adds(&b, "\ntoday, all sessions: ");
+        usage_show_cost(&b, day, false);
+    }
     if (limits.day > 0)
         buf_addf(&b, " of %s", shown(of, sizeof of, limits.day));
     buf_adds(&b, "\n/budget USD or /budget day USD sets one for this session, off lifts it; "

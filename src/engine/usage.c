@@ -224,3 +224,16 @@ usage_restore(struct usage_meter *m, struct str record)
     row.cost_usd = usage_cost_of(catalog_find(row.model), &row.usage);
     ledger_add_old(&m->ledger, &row);
 }
+
+void
+usage_show_cost(struct buf *out, double usd, bool estimated)
+{
+    if (usd < 0)
+        buf_adds(out, "no price known");
+    else if (usd > 0 && usd < 0.0001)
+        buf_adds(out, "<$0.0001");
+    else
+        buf_addf(out, "$%.*f", usd > 0 && usd < 0.01 ? 4 : 2, usd);
+    if (estimated && usd > 0)
+        buf_adds(out, " est");
+}

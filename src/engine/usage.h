@@ -35,6 +35,8 @@ double usage_cost_of(const struct model_info *info, const struct usage *u);
 double usage_cost_now(const struct usage_meter *m, const struct model_info *info);
 struct event *usage_event(const struct usage_meter *m, const struct model_info *info,
                           double budget_usd);
+/* Appends an amount as a person reads it: "$0.00", "$0.0012", "$1.50 est", "no price known" where it is negative. */
+void usage_show_cost(struct buf *out, double usd, bool estimated);
 /* modelUsage and usage of a result, as stream-json has them. */
 void usage_write_models(const struct passport *p, struct buf *out);
 void usage_write(const struct usage *u, struct buf *out);
