@@ -48,6 +48,7 @@ write_init(const struct event *e, const struct headless_ids *ids, struct jw *w)
     jw_kraw(w, "skills", STR("[]"));
     jw_kraw(w, "plugins", STR("[]"));
     jw_kcstr(w, "output_style", "default");
+    jw_kcstr(w, "fast_mode_state", e->u.session.fast ? "on" : "off");
     jw_kcstr(w, "apiKeySource", e->u.session.offline ? "none" : "env");
     jw_kcstr(w, "provider", e->u.session.provider);
     jw_kcstr(w, "yare_version", e->u.session.version);

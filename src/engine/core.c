@@ -253,6 +253,7 @@ core_emit_session(struct core *c, bool cleared)
     e->u.session.version = xstrdup(YARE_VERSION);
     e->u.session.provider = xstrdup(c->provider->name);
     e->u.session.mode = c->mode;
+    e->u.session.fast = fast_is_on(c);
     e->u.session.resumed = c->resumed;
     e->u.session.trusted = c->trusted;
     e->u.session.cleared = cleared;

@@ -162,6 +162,7 @@ struct event {
             char *tools_json; /* ["Bash",...] */
             bool offline;     /* the pilot: say so */
             bool bypass_allowed;
+            bool fast; /* requests go out in fast mode */
         } session;
         struct {
             char *uuid; /* NULL: a '!' line about to run; its message follows with the output */

@@ -22,6 +22,7 @@ static const struct event_field fields[] = {
     ROW(EV_SESSION, session.tools_json, "tools", FIELD_STR),
     ROW(EV_SESSION, session.offline, "offline", FIELD_BOOL),
     ROW(EV_SESSION, session.bypass_allowed, "bypass_allowed", FIELD_BOOL),
+    ROW(EV_SESSION, session.fast, "fast", FIELD_BOOL),
     ROW(EV_USER, user.uuid, "uuid", FIELD_STR),
     ROW(EV_USER, user.text, "text", FIELD_STR),
     ROW(EV_USER, user.hidden, "hidden", FIELD_BOOL),

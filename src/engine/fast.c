@@ -98,4 +98,5 @@ fast_command(struct core *c, struct str arg)
     if (on && why_not(c))
         c->fast.said = FAST_OFF;
     log_info("fast", "%s", fast_is_on(c) ? "on" : "off");
+    core_emit_session(c, false);
 }

@@ -57,15 +57,18 @@ test_on_and_off(void **state)
     turn_with(&s, "one");
     assert_true(is_near(cost(&s), 4));
     rig_post(&s.r, OP_COMMAND, "/fast on");
+    assert_true(rig_kind(&s.r, EV_SESSION)->u.session.fast);
     turn_with(&s, "two");
     assert_int_equal(rig_told(&s.r, "for 2 times the price"), 1);
     assert_true(is_near(cost(&s), 4 + 8));
     rig_post(&s.r, OP_COMMAND, "/fast off");
+    assert_false(rig_kind(&s.r, EV_SESSION)->u.session.fast);
     turn_with(&s, "three");
     assert_true(is_near(cost(&s), 4 + 8 + 4));
     rig_post(&s.r, OP_COMMAND, "/fast");
     turn_with(&s, "four");
     rig_post(&s.r, OP_COMMAND, "/fast");
+    rig_kind(&s.r, EV_SESSION);
     rig_post(&s.r, OP_COMMAND, "/clear");
     rig_kind(&s.r, EV_SESSION);
     turn_with(&s, "something else");
