@@ -217,6 +217,13 @@ rig_check_requests(struct rig *r)
     for (size_t i = 0; i < scripted_requests(r->script); i++) {
         const struct scripted_request *q = scripted_request(r->script, i);
         check_legal(q, i);
+        assert_true(q->body_same);
+        assert_true(q->edition > 0);
+        if (prev && q->edition == prev->edition) { /* it has only grown, whatever the test does */
+            assert_true(q->n_messages >= prev->n_messages);
+            for (size_t k = 0; k < prev->n_messages; k++)
+                assert_string_equal(prev->messages[k], q->messages[k]);
+        }
         if (prev && !r->rewrites &&
             !(q->n_messages && strstr(q->messages[0], COMPACTED) &&
               strcmp(q->messages[0], prev->messages[0]) != 0)) {

@@ -7,6 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "model/provider.h"
+
 #define GATES 32
 
 enum step_kind { STEP_DELTA, STEP_GATE, STEP_END, STEP_FAIL, STEP_FAIL_START };
@@ -295,6 +297,30 @@ who_asks(const struct model_request *req)
     return WHO_MAIN;
 }
 
+/* The body that goes on from the request before, beside one that is written anew. */
+static bool
+is_same_body(const struct model_request *req)
+{
+    struct body_text own = {0};
+    struct body_text *texts[2] = {&own, req->text ? req->text : &own};
+    struct buf scratch, bodies[2];
+    buf_init(&scratch, BUF_MAX);
+    for (size_t i = 0; i < 2; i++) {
+        struct str slices[BODY_SLICES];
+        buf_init(&bodies[i], BUF_MAX);
+        buf_clear(&scratch);
+        size_t n = anthropic_body(req, texts[i], &scratch, slices);
+        for (size_t k = 0; k < n; k++)
+            buf_add_str(&bodies[i], slices[k]);
+    }
+    bool same = str_eq(buf_str(&bodies[0]), buf_str(&bodies[1]));
+    for (size_t i = 0; i < 2; i++)
+        buf_release(&bodies[i]);
+    buf_release(&scratch);
+    body_text_release(&own);
+    return same;
+}
+
 /* The next reply for whoever asks; NULL: there is none left. */
 static struct reply *
 keep_request(struct scripted *s, const struct model_request *req)
@@ -312,6 +338,8 @@ keep_request(struct scripted *s, const struct model_request *req)
     for (size_t i = 0; i < req->n_messages; i++)
         r->messages[i] = str_dup(req->messages[i]->json);
     r->max_tokens = req->max_tokens;
+    r->edition = req->edition;
+    r->body_same = is_same_body(req);
     memcpy(r->message_break, req->message_break, sizeof r->message_break);
     memcpy(r->system_break, req->system_break, sizeof r->system_break);
     enum who who = who_asks(req);

@@ -54,6 +54,8 @@ struct scripted_request {
     size_t n_messages;
     int max_tokens;
     size_t message_break[2], system_break[2];
+    uint64_t edition; /* of the messages */
+    bool body_same; /* the body that goes on from the one before is the body that is written anew */
 };
 size_t scripted_requests(struct scripted *s);
 const struct scripted_request *scripted_request(struct scripted *s, size_t i);
