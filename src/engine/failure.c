@@ -239,6 +239,8 @@ print_advice(const struct failure *f)
         {FAIL_OVERLOADED, "wait a while, or name another model with --model or --fallback-model"},
         {FAIL_TOO_LONG, "begin a new session, or give a shorter prompt"},
         {FAIL_BLOCK, "begin a new session"},
+        {FAIL_REQUEST, "name another model with --model, or begin a new session; the request id "
+                       "helps its support"},
     };
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         if (others[i].kind == f->kind)

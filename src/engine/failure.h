@@ -47,16 +47,17 @@
     X(FAIL_BETA, "option", RETRY_WITHOUT, 1, false, "the server does not know an option",          \
       "leave it out of the settings")                                                              \
     X(FAIL_BLOCK, "bad_block", RETRY_REPAIRED, 1, false,                                           \
-      "the server refuses a block of the history", "go back a step, or start anew with /clear")    \
+      "the server refuses a block of the history", "start anew with /clear")                       \
     X(FAIL_REQUEST, "bad_request", RETRY_NEVER, 0, false, "the server refuses the request",        \
-      "go back a step; the request id helps its support")                                          \
+      "take another model with /model, or start anew with /clear; the request id helps its "       \
+      "support")                                                                                   \
     X(FAIL_ADDRESS, "address", RETRY_NEVER, 0, false, "what answers there is no model server",     \
       "check the base URL and the proxy")                                                          \
     X(FAIL_GATEWAY, "gateway", RETRY_NEVER, 0, false,                                              \
       "a gateway refuses the request for its size",                                                \
       "raise its limit for the size of a request, or use another base URL")                        \
     X(FAIL_REFUSAL, "refusal", RETRY_NEVER, 0, false, "the model refused to go on with this",      \
-      "rephrase it or go back a step")                                                             \
+      "rephrase it")                                                                               \
     X(FAIL_OUTPUT, "output_limit", RETRY_GO_ON, 4, false,                                          \
       "the answer was cut off at the output limit", "ask for it in smaller pieces")                \
     X(FAIL_PAUSED, "paused", RETRY_GO_ON, 8, false, "the model paused", "say 'go on'")             \

@@ -120,6 +120,7 @@ test_what_the_person_reads(void **state)
         const struct failure *f = failure_at((enum failure_kind)k);
         assert_int_equal(f->kind, k);
         assert_true(f->what[0] && f->advice[0] && f->name[0]);
+        assert_null(strstr(f->advice, "a step")); /* there is no rewind to do it with */
     }
     struct err e = make(ERR_NET, 0, true, "refused", "'http://127.0.0.1:1': no connection");
     failure_say(&e);
