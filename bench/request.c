@@ -406,6 +406,7 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: request FOLDER [TURNS]\n");
         return 2;
     }
+    xmalloc_init(); /* as the program does */
     catalog_load(NULL, NULL);
     int compactions =
         long_session(argv[1], turns, memory); /* first: what the others leave behind is not its */

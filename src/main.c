@@ -336,6 +336,7 @@ main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--supervise") == 0)
         supervise_main(argc, argv);
     confine_entry(argc, argv);
+    xmalloc_init();
     hold_standard_streams();
     if (!cli_parse(argc, argv, &o, &err))
         return usage_error(&err);

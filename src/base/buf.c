@@ -1,11 +1,22 @@
 #include "base/buf.h"
 
 #include <assert.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+
+void
+xmalloc_init(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    (void)mallopt(M_MMAP_THRESHOLD, 128 << 10); /* said once, it stays where it is */
+#endif
+}
 
 void *
 xmalloc(size_t n)

@@ -73,6 +73,9 @@ char *str_dup(struct str s); /* NUL-terminated copy, yours */
 uint64_t str_hash(struct str s);
 uint64_t str_hash_more(uint64_t h, struct str s);
 
+/* First thing in a program, before any thread: blocks of 128 KiB and more go back to the system when they are freed, also after larger ones
+ * were (glibc keeps those else, and a long session's memory grows by the holes between them). */
+void xmalloc_init(void);
 /* malloc and friends that never return NULL; x == abort on out of memory. */
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
