@@ -198,7 +198,8 @@ at_once(const struct judge *j, const struct judge_question *q, struct judge_answ
                        JUDGE_ROW_MAX, JUDGE_TOTAL_MAX);
     } else if (!q->model) {
         ret->how = JUDGE_NO_MODEL;
-        (void)snprintf(ret->reason, sizeof ret->reason, "there is no model here that could judge");
+        (void)snprintf(ret->reason, sizeof ret->reason,
+                       "there is no model here for the classifier");
     } else if (!q->text.len) {
         ret->how = JUDGE_TOO_LONG;
         (void)snprintf(ret->reason, sizeof ret->reason,

@@ -71,7 +71,7 @@ read_answer(struct judge_run *r, const struct stream_blocks *blocks)
     enum stop_reason stop = stream_blocks_stop(blocks);
     struct buf text;
     if (stop == STOP_REFUSAL) {
-        fail(r, JUDGE_REFUSED, "it refused to judge this");
+        fail(r, JUDGE_REFUSED, "the classifier refused to answer");
         return;
     }
     buf_init(&text, JUDGE_ANSWER_MAX);

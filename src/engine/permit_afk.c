@@ -373,7 +373,7 @@ tell_suspended(struct permit *p)
     if (n && news)
         core_notice(p->core,
                     "auto mode sets aside what allows too much while it lasts: %s. The classifier "
-                    "judges those calls",
+                    "decides about those calls",
                     buf_cstr(&b));
     free(p->afk->told);
     p->afk->told = xstrdup(buf_cstr(&b));

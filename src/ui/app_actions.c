@@ -24,7 +24,7 @@ void
 app_focus(struct app *a, enum pane pane)
 {
     a->focus = pane;
-    a->focus_taken = false;
+    a->approval.lent = false;
     a->line = LINE_PROMPT;
     app_activity_leave(a);
     /* Who went there by a key means the next key for it: only a request that is new itself stays guarded. */
@@ -65,7 +65,7 @@ toggle_afk(struct app *a)
         return;
     a->mode_before = before;
     a->afk_set = true;
-    app_note(a, "AFK on: a classifier judges for you");
+    app_note(a, "AFK on: the classifier decides for you");
 }
 
 /* Ctrl+C: the running turn, else the text, else twice to quit. */

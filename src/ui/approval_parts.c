@@ -14,14 +14,14 @@
 static const struct {
     const char *id, *named;
 } layers[] = {
-    {"L1", "L1 tool"},  {"L2", "L2 shell"}, {"L3", "L3 wrappers"}, {"L4", "L4 environment"},
-    {"L5", "L5 reach"}, {"L6", "L6 judge"}, {"L7", "L7 record"},   {"L8", "L8 sandbox"},
+    {"L1", "L1 tool"},  {"L2", "L2 shell"},      {"L3", "L3 wrappers"}, {"L4", "L4 environment"},
+    {"L5", "L5 reach"}, {"L6", "L6 classifier"}, {"L7", "L7 record"},   {"L8", "L8 sandbox"},
 };
 
 static const char *const lifts[] = {
     [LIFT_NONE] = "",
     [LIFT_PERSON] = "; only a person's yes lets it run",
-    [LIFT_CLASSIFIER] = "; your yes lets it run, in auto mode also the judge's",
+    [LIFT_CLASSIFIER] = "; your yes lets it run, in auto mode also the classifier's",
 };
 
 /* ---- text ---- */

@@ -102,7 +102,7 @@ static const struct {
 } states[] = {
     [TOOL_WAITING] = {"·", ".", "waiting", ST_DIM},
     [TOOL_ASKING] = {"?", "?", "asks", ST_WARN},
-    [TOOL_JUDGING] = {"◌", "~", "judged", ST_DIM},
+    [TOOL_JUDGING] = {"◌", "~", "classifying", ST_DIM},
     [TOOL_RUNNING] = {"●", "*", "running", ST_TOOL},
     [TOOL_DONE] = {"✓", "+", "", ST_OK},
     [TOOL_FAILED] = {"✗", "x", "failed", ST_ERROR},

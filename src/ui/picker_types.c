@@ -173,7 +173,7 @@ const struct picker_type picker_modes = {
         "{\"name\":\"default\",\"what\":\"asks before edits and commands that no rule allows\"},"
         "{\"name\":\"acceptEdits\",\"what\":\"edits inside the project run, commands ask\"},"
         "{\"name\":\"plan\",\"what\":\"reads and plans, changes nothing\"},"
-        "{\"name\":\"auto\",\"what\":\"AFK: a classifier judges in your place\"},"
+        "{\"name\":\"auto\",\"what\":\"AFK: the classifier decides in your place\"},"
         "{\"name\":\"dontAsk\",\"what\":\"what would be asked is refused\"}"
         "]}",
     .list = "modes",
