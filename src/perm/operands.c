@@ -54,6 +54,8 @@ git_changes_files(const struct perm_leaf *l)
         return false; /* the index alone */
     if (has_word(l, "reset"))
         return has_word(l, "--hard") || has_word(l, "--merge") || has_word(l, "--keep");
+    if (has_word(l, "config") && trees_has(l, "-f|--file|--file=*"))
+        return !trees_has(l, "--get|--get-all|--get-regexp|--list|-l");
     for (size_t i = 0; i < ARRAY_LEN(subs); i++)
         if (has_word(l, subs[i]))
             return true;
@@ -436,11 +438,16 @@ static void
 judge_links(struct chain *c, const struct perm_leaf *l)
 {
     /* a file of two names is changed by either */
-    bool hard = leaf_is(l, "ln") && !trees_has(l, "~s|--symbolic");
-    struct look k = {.c = c, .edits = hard && rules_any(c->req->rules, &c->deny, "Edit")};
-    for (size_t i = 1; leaf_is(l, "ln") && i < l->n_argv; i++)
+    if (!leaf_is(l, "ln"))
+        return;
+    bool hard = !trees_has(l, "~s|--symbolic");
+    bool edits = rules_any(c->req->rules, &c->deny, "Edit");
+    for (size_t i = 1; i < l->n_argv; i++) {
+        /* a link in the place of a folder decides what lies in it */
+        struct look k = {.c = c, .edits = edits && (hard || i + 1 == l->n_argv)};
         if (l->argv[i].known && l->argv[i].text.len && l->argv[i].text.ptr[0] != '-')
             judge_name(&k, l, l->argv[i].text);
+    }
 }
 
 void

@@ -96,9 +96,10 @@ package_name(struct str s)
 static bool
 is_runner(const struct perm_leaf *l)
 {
-    static const char *const runners[] = {
-        "npx",    "bunx",   "pnpx", "yarn", "pnpm", "npm",   "bun",    "uvx",  "pipx", "uv",
-        "poetry", "pipenv", "dlx",  "pdm",  "rye",  "hatch", "bundle", "deno", "mise"};
+    static const char *const runners[] = {"npx",  "bunx", "pnpx",  "yarn",  "pnpm",   "npm",
+                                          "bun",  "uvx",  "pipx",  "uv",    "poetry", "pipenv",
+                                          "dlx",  "pdm",  "rye",   "hatch", "bundle", "deno",
+                                          "mise", "node", "nodejs"};
     for (size_t i = 0; i < ARRAY_LEN(runners); i++)
         if (leaf_is(l, runners[i]))
             return true;
@@ -343,7 +344,10 @@ static bool
 is_operand(const struct trees *t, size_t i, size_t name_at)
 {
     const struct perm_word *w = &t->l->argv[i];
-    return i != name_at && !(w->known && w->text.len && w->text.ptr[0] == '-') &&
+    /* "-m MESSAGE", "-b BRANCH" */
+    bool value = leaf_is(t->l, "git") && i > 1 &&
+                 group_meets(t->l, i - 1, STR("-m|-b|-B|-c|-C|--message|--orphan|--create"));
+    return i != name_at && !value && !(w->known && w->text.len && w->text.ptr[0] == '-') &&
            !is_row_word(t->l, i, t->row);
 }
 

@@ -210,7 +210,8 @@ judge_mounts(struct chain *c, const struct perm_leaf *l)
         return;
     for (size_t i = 1; i < l->n_argv; i++) {
         struct str s = l->argv[i].text;
-        bool name = str_is(s, "-v") || str_is(s, "--volume") || str_is(s, "--mount");
+        bool bundle = s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-' && s.ptr[s.len - 1] == 'v';
+        bool name = bundle || str_is(s, "-v") || str_is(s, "--volume") || str_is(s, "--mount");
         if (name && i + 1 < l->n_argv)
             judge_mount_value(c, l, l->argv[i + 1].text, l->argv[i + 1].known);
         else if (str_starts(s, "--volume=") || str_starts(s, "--mount="))

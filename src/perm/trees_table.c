@@ -13,7 +13,7 @@
 static const struct tree_row reads[] = {
     /* images are built from all that lies there */
     READS("docker", "build|bake", AT_OPERANDS_OR_HERE),
-    READS("docker", "compose build|watch", AT_HERE),
+    READS("docker", "compose build|watch|config|convert", AT_HERE),
     READS("docker", "compose up|run|create --build", AT_HERE),
     READS("docker-compose", "build", AT_HERE),
     READS("docker-compose", "up|run|create --build", AT_HERE),
@@ -200,6 +200,8 @@ static const struct tree_row writes[] = {
     GIT_HERE("reset --hard|--merge|--keep", NULL),
     GIT_HERE("read-tree ~u", NULL),
     GIT("checkout-index", NULL),
+    GIT_HERE("am --abort|--skip|--continue|--resolved|-r", NULL),
+    GIT_HERE("lfs pull|checkout", NULL),
     GIT_HERE("bisect", "log|view|visualize|terms"),
     GIT_HERE("filter-branch|filter-repo|sparse-checkout|subtree", NULL),
     GIT_HERE("submodule update|foreach|deinit", NULL),
