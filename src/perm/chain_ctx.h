@@ -3,6 +3,8 @@
  * One decision in the making, shared by the layers and by nobody else. Layers only add findings; an ask's force says what
  * may still take it away, and only the rows for hook, sandbox and mode take any away (they turn it into a note).
  */
+#include <string.h>
+
 #include "base/str_set.h"
 #include "perm/chain.h"
 #include "perm/leaf.h"
@@ -179,11 +181,22 @@ bool repo_modules_run(const char *root, const char *git, int depth);
 /* repo.c */
 /* A git command works in the project's own repository, in whichever of its folders it runs (-C counted). */
 bool repo_git_is_own(const struct chain *c, const struct perm_leaf *leaf);
-bool leaf_is(const struct perm_leaf *leaf, const char *program); /* by base name */
 /* cover_options.c: why a rule that begins with the program's name does not reach an option of this call, or NULL. */
 const char *options_gap(const struct perm_leaf *l, const struct perm_rule *r);
 
-/* layers.c: find with a test of names, joined to nothing else by -o or !, means what they match, not the folder it starts from. */
+/* layers.c */
+/* The program is called this, in whatever folder; every leaf is asked for dozens of names. */
+static inline bool
+leaf_is(const struct perm_leaf *leaf, const char *program)
+{
+    size_t n = strlen(program);
+    if (!leaf->n_argv || !leaf->argv[0].known || leaf->argv[0].text.len < n)
+        return false;
+    const char *whole = leaf->argv[0].text.ptr, *base = whole + leaf->argv[0].text.len - n;
+    return (base == whole || base[-1] == '/') && memcmp(base, program, n) == 0;
+}
+bool leaf_is_any(const struct perm_leaf *leaf, const char *const *programs, size_t n);
+/* find with a test of names, joined to nothing else by -o or !, means what they match, not the folder it starts from. */
 bool leaf_finds_by_name(const struct perm_leaf *l);
 
 /* cover.c */

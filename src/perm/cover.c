@@ -21,10 +21,7 @@ static const char *const launchers[] = {
 static bool
 is_launcher(const struct perm_leaf *l)
 {
-    for (size_t i = 0; i < ARRAY_LEN(launchers); i++)
-        if (leaf_is(l, launchers[i]))
-            return true;
-    return false;
+    return leaf_is_any(l, launchers, ARRAY_LEN(launchers));
 }
 
 static bool
@@ -189,10 +186,9 @@ evaluates_gap(const struct perm_leaf *l)
         "compgen",   "history", "fc",     "trap",     "shopt",
     };
     bool unsure = l->cls == CLASS_DANGER || l->effects_unknown || wait_sets_name(l);
-    for (size_t i = 0; unsure && i < ARRAY_LEN(builtins); i++)
-        if (leaf_is(l, builtins[i]))
-            return l->unknown_why ? l->unknown_why : "it evaluates an operand as code";
-    return NULL;
+    if (!unsure || !leaf_is_any(l, builtins, ARRAY_LEN(builtins)))
+        return NULL;
+    return l->unknown_why ? l->unknown_why : "it evaluates an operand as code";
 }
 
 static const char *
@@ -292,15 +288,12 @@ prints_environment(const struct perm_leaf *l)
     static const char *const builtins[] = {"export", "declare", "typeset", "readonly", "local"};
     if (leaf_is(l, "set"))
         return l->n_argv == 1;
-    for (size_t i = 0; i < ARRAY_LEN(builtins); i++) {
-        if (!leaf_is(l, builtins[i]))
-            continue;
-        for (size_t k = 1; k < l->n_argv; k++)
-            if (!l->argv[k].known || !l->argv[k].text.len || l->argv[k].text.ptr[0] != '-')
-                return false;
-        return true;
-    }
-    return false;
+    if (!leaf_is_any(l, builtins, ARRAY_LEN(builtins)))
+        return false;
+    for (size_t k = 1; k < l->n_argv; k++)
+        if (!l->argv[k].known || !l->argv[k].text.len || l->argv[k].text.ptr[0] != '-')
+            return false;
+    return true;
 }
 
 static bool

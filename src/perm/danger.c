@@ -24,12 +24,18 @@ base_of(struct str s)
     return s;
 }
 
-bool
-danger_is(const struct perm_leaf *l, const char *program, size_t *ret_at)
+struct str
+danger_name(const struct perm_leaf *l, size_t *ret_at)
 {
     size_t at = is_busybox(l) ? 1 : 0;
     *ret_at = at + 1;
-    return l->n_argv > at && l->argv[at].known && str_is(base_of(l->argv[at].text), program);
+    return l->n_argv > at && l->argv[at].known ? base_of(l->argv[at].text) : str_from(NULL);
+}
+
+bool
+danger_is(const struct perm_leaf *l, const char *program, size_t *ret_at)
+{
+    return str_is(danger_name(l, ret_at), program);
 }
 
 static bool
@@ -138,15 +144,13 @@ static const char *
 program_danger(const struct perm_leaf *l)
 {
     size_t at;
-    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
-        bool is = danger_is(l, programs[i].program, &at);
-        bool kind = !strcmp(programs[i].program, "mkfs") && l->n_argv && l->argv[at - 1].known &&
-                    str_starts(base_of(l->argv[at - 1].text), "mkfs.");
-        if ((is || kind) && (!programs[i].only_with[0] || has_any(l, programs[i].only_with)) &&
+    struct str name = danger_name(l, &at), row = str_starts(name, "mkfs.") ? STR("mkfs") : name;
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++)
+        if (str_is(row, programs[i].program) &&
+            (!programs[i].only_with[0] || has_any(l, programs[i].only_with)) &&
             !has_any(l, programs[i].not_with))
             return programs[i].what;
-    }
-    if (danger_is(l, "kill", &at))
+    if (str_is(name, "kill"))
         for (size_t i = at + 1; i < l->n_argv; i++)
             if (l->argv[i].known && str_is(l->argv[i].text, "-1"))
                 return "ends every process that it can (pid -1)";
@@ -205,10 +209,7 @@ is_looking(const struct perm_leaf *l)
     static const char *const names[] = {"grep", "less", "more", "vipw", "getent",
                                         "sudo", "doas", "ls",   "stat", "cat",
                                         "head", "tail", "diff", "echo", "printf"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (leaf_is(l, names[i]))
-            return true;
-    return false;
+    return leaf_is_any(l, names, ARRAY_LEN(names));
 }
 
 static void
@@ -221,7 +222,8 @@ judge_vital(struct chain *c, const struct perm_leaf *l, const char *shown)
             hit = vital_file(l->effects[i].path);
     }
     bool unsure = l->effects_unknown || l->cls == CLASS_UNKNOWN;
-    for (size_t i = 1; i < l->n_argv && !hit && unsure && !reads_only(l) && !is_looking(l); i++) {
+    unsure = unsure && !reads_only(l) && !is_looking(l);
+    for (size_t i = 1; i < l->n_argv && !hit && unsure; i++) {
         char *path = word_path(l, &l->argv[i]);
         hit = vital_file(path);
         free(path);
@@ -310,11 +312,11 @@ tree_in(const struct chain *c, const struct perm_leaf *l, size_t from, bool proj
 static void
 judge_trees(struct chain *c, const struct perm_leaf *l, const char *shown)
 {
+    size_t at;
+    struct str name = danger_name(l, &at);
     for (size_t i = 0; i < ARRAY_LEN(trees) && !reads_only(l); i++) {
-        size_t at;
         char *path = NULL;
-        if (!danger_is(l, trees[i].program, &at) ||
-            (trees[i].with[0] && !has_any(l, trees[i].with)))
+        if (!str_is(name, trees[i].program) || (trees[i].with[0] && !has_any(l, trees[i].with)))
             continue;
         if (leaf_is(l, "unzip") && has_any(l, "-l -t -p -Z -v"))
             continue;
@@ -335,9 +337,9 @@ static void
 judge_found(struct chain *c, const struct perm_leaf *l, const char *shown)
 {
     static const char *const removers[] = {"rm", "shred", "unlink", "rmdir", "srm"};
-    bool exec = has_any(l, "-x -X --exec --exec-batch"), removes = false;
     if (!leaf_is(l, "fd") && !leaf_is(l, "fdfind"))
         return;
+    bool exec = has_any(l, "-x -X --exec --exec-batch"), removes = false;
     for (size_t i = 0; i < ARRAY_LEN(removers); i++)
         removes = removes || danger_has(l, removers[i]);
     if (exec && removes && has_any(l, "-r -R --recursive -rf -fr -H -u --hidden --no-ignore"))
@@ -406,7 +408,7 @@ danger_judge(struct chain *c)
 {
     for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
         const struct perm_leaf *l = &c->sh.leaves[i];
-        char *shown = str_dup(buf_str(&c->texts[i].exact));
+        const char *shown = buf_cstr(&c->texts[i].exact);
         const char *what = l->n_argv ? program_danger(l) : NULL;
         if (what)
             chain_add(c, "L1", VERDICT_ASK, FORCE_HARD, NULL, shown, "it %s", what);
@@ -416,7 +418,6 @@ danger_judge(struct chain *c)
         judge_found(c, l, shown);
         judge_find_runs(c, l);
         judge_history(c, l, shown);
-        free(shown);
     }
     danger_judge_flows(c);
     if (c->has_sh)

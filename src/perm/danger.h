@@ -24,5 +24,6 @@ bool danger_push_forces(struct str word);
 bool danger_push_setting(struct str word);
 /* danger_text.c: what a command's own words hide in quotes, code and variables. */
 void danger_judge_texts(struct chain *c);
-/* The program's base name, past busybox; *ret_at: where its own words begin. */
+/* The program's base name, past busybox, empty where it is not known; *ret_at: where its own words begin. */
+struct str danger_name(const struct perm_leaf *l, size_t *ret_at);
 bool danger_is(const struct perm_leaf *l, const char *program, size_t *ret_at);

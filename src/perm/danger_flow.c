@@ -9,8 +9,9 @@ static bool
 is_one_of(const struct perm_leaf *l, const char *const *names, size_t n)
 {
     size_t at;
+    struct str name = danger_name(l, &at);
     for (size_t i = 0; i < n; i++)
-        if (danger_is(l, names[i], &at))
+        if (str_is(name, names[i]))
             return true;
     return false;
 }

@@ -190,7 +190,7 @@ danger_judge_texts(struct chain *c)
     bool whole = false;
     for (size_t i = 0; i < c->sh.n_leaves; i++) {
         const struct perm_leaf *l = &c->sh.leaves[i];
-        char *shown = str_dup(buf_str(&c->texts[i].exact));
+        const char *shown = buf_cstr(&c->texts[i].exact);
         for (size_t k = 0; k < l->n_hidden; k++)
             judge_text(c, l->hidden[k].text, shown);
         for (size_t k = 1; k < l->n_argv && l->cls == CLASS_DANGER; k++)
@@ -200,7 +200,6 @@ danger_judge_texts(struct chain *c)
             !is_rm(l->argv[0].text))
             judge_text(c, buf_str(&c->texts[i].exact), shown); /* "* * * * * rm -rf ~" */
         whole = whole || runs_unknown(l);
-        free(shown);
     }
     if (whole)
         judge_text(c, c->command, NULL);

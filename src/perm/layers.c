@@ -189,6 +189,22 @@ layer_env(struct chain *c)
 
 /* ---- L5: paths ---- */
 
+bool
+leaf_is_any(const struct perm_leaf *leaf, const char *const *programs, size_t n)
+{
+    if (!leaf->n_argv || !leaf->argv[0].known)
+        return false;
+    struct str name = leaf->argv[0].text;
+    size_t from = name.len;
+    while (from > 0 && name.ptr[from - 1] != '/')
+        from--;
+    name = str_sub(name, from, name.len);
+    for (size_t i = 0; i < n && name.len; i++)
+        if (programs[i][0] == name.ptr[0] && str_is(name, programs[i]))
+            return true;
+    return false;
+}
+
 /* Another yare would have a mode and rules of its own, and its sub-commands change settings. */
 static void
 leaf_is_yare(struct chain *c, size_t i)

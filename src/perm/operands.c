@@ -13,15 +13,6 @@
 
 enum { PIECES_MAX = 256, PATH_LONGEST = 4096 };
 
-static bool
-is_any(const struct perm_leaf *l, const char *const *programs, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (leaf_is(l, programs[i]))
-            return true;
-    return false;
-}
-
 /* Their words are code or statements that open files, whatever else stands in them. */
 static bool
 takes_code(const struct perm_leaf *l)
@@ -29,7 +20,7 @@ takes_code(const struct perm_leaf *l)
     static const char *const programs[] = {"awk",  "gawk",  "mawk",    "nawk",   "sqlite3",
                                            "psql", "mysql", "mariadb", "duckdb", "socat",
                                            "gcc",  "cc",    "clang",   "cpp",    "as"};
-    return l->cls == CLASS_DANGER || is_any(l, programs, ARRAY_LEN(programs));
+    return l->cls == CLASS_DANGER || leaf_is_any(l, programs, ARRAY_LEN(programs));
 }
 
 /* ---- programs that leave what they name as it is ---- */
@@ -175,11 +166,11 @@ leaves_operands(const struct perm_leaf *l)
         return !git_changes_files(l);
     if (copies_or_edits(l))
         return false;
-    if (is_any(l, runners, ARRAY_LEN(runners)))
+    if (leaf_is_any(l, runners, ARRAY_LEN(runners)))
         return true;
-    if (!is_any(l, checkers, ARRAY_LEN(checkers)))
+    if (!leaf_is_any(l, checkers, ARRAY_LEN(checkers)))
         return false;
-    bool changes = is_any(l, always, ARRAY_LEN(always));
+    bool changes = leaf_is_any(l, always, ARRAY_LEN(always));
     for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
         changes |= has_word(l, fixes[i]);
     for (size_t i = 0; i < ARRAY_LEN(looks); i++)

@@ -5,18 +5,6 @@
 #include "base/fs.h"
 #include "perm/chain_ctx.h"
 
-bool
-leaf_is(const struct perm_leaf *leaf, const char *program)
-{
-    if (!leaf->n_argv || !leaf->argv[0].known)
-        return false;
-    struct str s = leaf->argv[0].text;
-    size_t from = s.len;
-    while (from > 0 && s.ptr[from - 1] != '/')
-        from--;
-    return str_is(str_sub(s, from, s.len), program);
-}
-
 static bool
 has(const char *dir, const char *name)
 {
