@@ -104,7 +104,9 @@ struct chain {
     struct leaf_texts *texts;
     bool clean; /* plan mode: no write and no unknown effect in the whole call */
     struct path_cache *cache_before;
-    struct str_set seen; /* accesses judged already; owns its strings */
+    struct str_set seen; /* accesses judged already */
+    struct arena *keys;  /* what it holds; NULL: none yet */
+    struct buf key;      /* the next one, in the making */
 };
 
 /* Findings. part may be NULL; rule may be NULL. */
@@ -115,6 +117,9 @@ void chain_add(struct chain *c, const char *layer, enum verdict v, enum force fo
 size_t chain_lift(struct chain *c, enum force most);
 /* True: the same was asked before, and has been judged. Takes the key. */
 bool chain_seen(struct chain *c, char *take);
+/* The same for what is asked most, without a text of its own: `who`, its numbers and two texts. */
+bool chain_seen_parts(struct chain *c, char who, const size_t *numbers, size_t n, const char *a,
+                      const char *b);
 
 /* chain_setup.c */
 const struct own_dirs *chain_own(const struct chain *c);

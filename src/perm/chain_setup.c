@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "perm/chain_ctx.h"
+#include "perm/shell.h"
 
 /* Adds a folder by its name and by what it leads to. */
 static void
@@ -118,6 +119,7 @@ void
 chain_init(struct chain *c, const struct perm_request *req, struct decision *d)
 {
     *c = (struct chain){.req = req, .d = d, .clean = true, .cache_before = path_cache_begin()};
+    buf_init(&c->key, BUF_MAX);
     c->home = fs_normalize("/", req->home && *req->home ? req->home : fs_home());
     c->cwd = fs_normalize(c->home, req->cwd ? req->cwd : "/");
     c->root = fs_normalize(c->cwd, req->root ? req->root : c->cwd);
@@ -151,28 +153,45 @@ free_all(char **v, size_t n)
         free(v[i]);
 }
 
+/* Looked up by a borrowed key, which is copied where it is new. */
+static bool
+seen_key(struct chain *c, struct str key)
+{
+    if (str_set_has(&c->seen, key))
+        return true;
+    if (!c->keys)
+        c->keys = arena_new();
+    str_set_add(&c->seen, arena_str(c->keys, key));
+    return false;
+}
+
 bool
 chain_seen(struct chain *c, char *take)
 {
-    bool seen = !str_set_add(&c->seen, str_from(take));
-    if (seen)
-        free(take);
+    bool seen = seen_key(c, str_from(take));
+    free(take);
     return seen;
 }
 
-static void
-release_seen(struct chain *c)
+bool
+chain_seen_parts(struct chain *c, char who, const size_t *numbers, size_t n, const char *a,
+                 const char *b)
 {
-    for (size_t i = 0; i < c->seen.cap; i++)
-        free((char *)c->seen.slots[i].ptr);
-    str_set_release(&c->seen);
+    buf_clear(&c->key);
+    buf_addc(&c->key, who);
+    buf_add(&c->key, numbers, n * sizeof *numbers);
+    buf_add(&c->key, a, strlen(a) + 1);
+    buf_adds(&c->key, b);
+    return seen_key(c, buf_str(&c->key));
 }
 
 void
 chain_release(struct chain *c)
 {
     path_cache_end(c->cache_before);
-    release_seen(c);
+    str_set_release(&c->seen);
+    arena_free(c->keys);
+    buf_release(&c->key);
     if (c->has_sh) {
         covers_release(c);
         perm_analysis_release(&c->sh);

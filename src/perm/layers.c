@@ -281,12 +281,10 @@ layer_paths(struct chain *c)
                                .span = e->span,
                                .only = e->only,
                                .by_name = e->kind == EFFECT_DELETE_TREE && leaf_finds_by_name(l)};
-            if (!chain_seen(c, xasprintf("%zu %d%d%d%d%d%d%d %s", i, (int)e->kind, e->glob,
-                                         e->redirect, e->itself, e->below, (int)e->span,
-                                         e->path != NULL,
-                                         e->path    ? e->path
-                                         : e->shown ? e->shown
-                                                    : "")))
+            size_t how[] = {i,         e->kind,  e->glob, e->redirect,
+                            e->itself, e->below, e->span, e->path != NULL};
+            const char *what = e->path ? e->path : e->shown ? e->shown : "";
+            if (!chain_seen_parts(c, 'e', how, ARRAY_LEN(how), what, ""))
                 judge_access(c, &a);
         }
     }

@@ -262,8 +262,8 @@ name_from(const struct look *k, const char *cwd, const char *text)
     struct chain *c = k->c;
     struct path_names n;
     bool own = false;
-    if (chain_seen(c, xasprintf("operand %d%d%d%d %s %s", k->edits, k->writes, k->certain, k->reads,
-                                cwd, text)))
+    const size_t how[] = {k->edits, k->writes, k->certain, k->reads};
+    if (chain_seen_parts(c, 'o', how, ARRAY_LEN(how), cwd, text))
         return;
     path_names_init(&n, cwd, text, c->fold);
     for (size_t i = 0; i < n.n; i++) {

@@ -42,9 +42,11 @@ path_inside(const char *path, const char *dir, bool fold)
         n--;
     if (n == 1 && dir[0] == '/')
         return true;
+    if (!fold)
+        return strncmp(path, dir, n) == 0 && (!path[n] || path[n] == '/');
     if (strlen(path) < n || (path[n] && path[n] != '/'))
         return false;
-    return fold ? text_equal_fold(str_make(path, n), str_make(dir, n)) : memcmp(path, dir, n) == 0;
+    return text_equal_fold(str_make(path, n), str_make(dir, n));
 }
 
 /* Takes the name. */

@@ -117,11 +117,20 @@ static const char *const system_secrets[] = {"/etc/shadow",      "/etc/gshadow",
                                              "/etc/ssl/private", "/root",        "/var/run/secrets",
                                              "/run/secrets"};
 
+static char
+lower(char ch)
+{
+    return ch >= 'A' && ch <= 'Z' ? (char)(ch + 'a' - 'A') : ch;
+}
+
 /* Names are compared without case everywhere: no project needs a ".GIT" of its own. A closing dot or blank is no
  * difference on some volumes. */
 static bool
 name_is(struct str part, const char *pattern)
 {
+    /* Nearly all differ in their first letter, which no pattern leaves open. */
+    if (!part.len || (part.ptr[0] > 0 && lower(part.ptr[0]) != lower(pattern[0])))
+        return false;
     while (part.len > 1 && strchr(". ", part.ptr[part.len - 1]))
         part.len--;
     if (!strchr(pattern, '*'))

@@ -464,8 +464,9 @@ wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
     if (version_run(sh, leaf, c))
         return true;
     x.w = wrapper_find(name, c, &x.from);
-    if (!x.w) {
-        const struct wrapper *w = wrapper_find(without_version(name), c, &x.from);
+    struct str plain = without_version(name);
+    if (!x.w && plain.len < name.len) {
+        const struct wrapper *w = wrapper_find(plain, c, &x.from);
         x.w = w && w->kind == W_INTERP ? w : NULL;
     }
     if (!x.w)
