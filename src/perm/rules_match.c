@@ -30,6 +30,8 @@ pattern_test(wild_fn *wild, struct str pattern, bool boundary, struct str text)
 static bool
 pattern_match(struct str pattern, bool boundary, struct str text)
 {
+    if (pattern.len && pattern.ptr[0] != '*' && (!text.len || text.ptr[0] != pattern.ptr[0]))
+        return false;
     if (memchr(pattern.ptr, '*', pattern.len))
         return pattern_test(wild_match, pattern, boundary, text);
     /* Nearly every rule is one of these, and each meets every command. */
@@ -61,14 +63,14 @@ static enum match_how
 allow_match(const struct perm_rule *r, const struct leaf_texts *t)
 {
     struct str p = str_from(r->pattern);
-    bool wild = r->boundary || str_find(p, '*', 0) != (size_t)-1;
     struct str exact = buf_str(&t->exact), env = buf_str(&t->with_env);
 
     if (!t->name_known && exact.len)
         return MATCH_NONE;
-    bool match =
-        pattern_match(p, r->boundary, exact) || (env.len && pattern_match(p, r->boundary, env));
-    return !match ? MATCH_NONE : wild ? MATCH_PREFIX : MATCH_EXACT;
+    if (!pattern_match(p, r->boundary, exact) && !(env.len && pattern_match(p, r->boundary, env)))
+        return MATCH_NONE;
+    bool wild = r->boundary || str_find(p, '*', 0) != (size_t)-1;
+    return wild ? MATCH_PREFIX : MATCH_EXACT;
 }
 
 static char *
@@ -117,11 +119,17 @@ deny_match_folded(const struct perm_rule *r, const struct str text[DENY_TEXTS])
     return how;
 }
 
+static bool
+is_for_bash(const struct perm_rule *r)
+{
+    return r->tool[0] == 'B' && strcmp(r->tool, "Bash") == 0;
+}
+
 enum match_how
 rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const struct perm_leaf *leaf,
                 bool fold_case)
 {
-    if (strcmp(r->tool, "Bash") != 0)
+    if (!is_for_bash(r))
         return r->verdict != VERDICT_ALLOW && !r->body &&
                        perm_rules_name_glob(str_from(r->tool), STR("Bash"))
                    ? MATCH_BLANKET
@@ -149,12 +157,8 @@ rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const str
 }
 
 bool
-rule_counts(const struct perm_rule *r, const struct rule_filter *f)
+rule_allow_counts(const struct perm_rule *r, const struct rule_filter *f)
 {
-    if (r->verdict != f->list)
-        return false;
-    if (r->verdict != VERDICT_ALLOW)
-        return true;
     if (f->untrusted && (r->scope == SCOPE_PROJECT || r->scope == SCOPE_LOCAL))
         return false;
     return !(f->narrow && rule_is_broad(r));
@@ -187,15 +191,15 @@ rules_match_leaf(const struct perm_rules *rs, const struct rule_filter *f,
 bool
 rules_name_env(const struct perm_rules *rs, const struct rule_filter *f, const struct leaf_texts *t)
 {
-    for (size_t i = 0; rs && i < rs->n; i++) {
+    for (size_t i = 0; rs && t->with_env.len && i < rs->n; i++) {
         const struct perm_rule *r = &rs->rules[i];
-        if (!rule_counts(r, f) || !r->pattern || strcmp(r->tool, "Bash") != 0)
+        if (!rule_counts(r, f) || !r->pattern || !is_for_bash(r))
             continue;
         struct str head = rule_head(r);
         size_t eq = str_find(head, '=', 0), blank = str_find(head, ' ', 0);
         if (eq == (size_t)-1 || (blank != (size_t)-1 && blank < eq))
             continue;
-        if (t->with_env.len && perm_rules_bash_covers(r, buf_str(&t->with_env)))
+        if (perm_rules_bash_covers(r, buf_str(&t->with_env)))
             return true;
     }
     return false;

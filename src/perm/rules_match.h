@@ -12,7 +12,13 @@ struct rule_filter {
     bool narrow;    /* auto mode: allow rules that are as good as "everything" do not count */
     bool fold_case; /* names of programs are compared without case */
 };
-bool rule_counts(const struct perm_rule *r, const struct rule_filter *f);
+bool rule_allow_counts(const struct perm_rule *r, const struct rule_filter *f);
+/* Here, for each command meets each rule. */
+static inline bool
+rule_counts(const struct perm_rule *r, const struct rule_filter *f)
+{
+    return r->verdict == f->list && (r->verdict != VERDICT_ALLOW || rule_allow_counts(r, f));
+}
 
 /* ---- reading rules (rules_parse.c, rules_names.c, rules_report.c) ---- */
 enum { RULES_MAX = 20000 };

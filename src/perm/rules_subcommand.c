@@ -212,6 +212,8 @@ rule_match_subcommand(struct str pattern, bool boundary, const struct perm_leaf 
     struct str name = program_name(leaf->argv[0].text, &trusted);
     int found = SUB_NO;
     bool same = same_program(&x, program, name, &rest, &how);
+    if (!same && !str_is(program, "docker-compose"))
+        return MATCH_NONE;
     x.g = globals_of(str_is(name, "docker-compose") ? STR("docker") : name, fold);
     if (same)
         found = weaker(how, search_from(&x, rest, 1));
