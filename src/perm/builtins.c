@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "perm/builtins.h"
+#include "perm/name_index.h"
 #include "perm/wrappers.h"
 
 typedef void (*builtin_fn)(struct sh *, size_t, const struct command *);
@@ -381,12 +382,11 @@ static const struct builtin builtins[] = {
 bool
 builtin_run(struct sh *sh, size_t leaf, const struct command *c)
 {
-    struct str name = c->argv[0].w.text;
-    for (size_t i = 0; i < ARRAY_LEN(builtins); i++) {
-        if (!str_is(name, builtins[i].name))
-            continue;
-        builtins[i].fn(sh, leaf, c);
-        return true;
-    }
-    return false;
+    static struct name_index index;
+    size_t i =
+        name_first(&index, builtins, ARRAY_LEN(builtins), sizeof *builtins, c->argv[0].w.text);
+    if (i == NAME_NONE)
+        return false;
+    builtins[i].fn(sh, leaf, c);
+    return true;
 }

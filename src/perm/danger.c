@@ -145,8 +145,8 @@ program_danger(const struct perm_leaf *l)
 {
     size_t at;
     struct str name = danger_name(l, &at), row = str_starts(name, "mkfs.") ? STR("mkfs") : name;
-    for (size_t i = 0; i < ARRAY_LEN(programs); i++)
-        if (str_is(row, programs[i].program) &&
+    for (size_t i = 0; i < ARRAY_LEN(programs) && row.len; i++)
+        if (programs[i].program[0] == row.ptr[0] && str_is(row, programs[i].program) &&
             (!programs[i].only_with[0] || has_any(l, programs[i].only_with)) &&
             !has_any(l, programs[i].not_with))
             return programs[i].what;
@@ -314,9 +314,10 @@ judge_trees(struct chain *c, const struct perm_leaf *l, const char *shown)
 {
     size_t at;
     struct str name = danger_name(l, &at);
-    for (size_t i = 0; i < ARRAY_LEN(trees) && !reads_only(l); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(trees) && name.len && !reads_only(l); i++) {
         char *path = NULL;
-        if (!str_is(name, trees[i].program) || (trees[i].with[0] && !has_any(l, trees[i].with)))
+        if (trees[i].program[0] != name.ptr[0] || !str_is(name, trees[i].program) ||
+            (trees[i].with[0] && !has_any(l, trees[i].with)))
             continue;
         if (leaf_is(l, "unzip") && has_any(l, "-l -t -p -Z -v"))
             continue;

@@ -10,8 +10,8 @@ is_one_of(const struct perm_leaf *l, const char *const *names, size_t n)
 {
     size_t at;
     struct str name = danger_name(l, &at);
-    for (size_t i = 0; i < n; i++)
-        if (str_is(name, names[i]))
+    for (size_t i = 0; i < n && name.len; i++)
+        if (names[i][0] == name.ptr[0] && str_is(name, names[i]))
             return true;
     return false;
 }

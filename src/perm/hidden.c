@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "perm/name_index.h"
 #include "perm/wrappers.h"
 
 static bool
@@ -129,11 +130,12 @@ hide_program(struct sh *sh, size_t leaf, const struct command *c)
     if (!l || !(l->effects_unknown || l->cls == CLASS_UNKNOWN || l->cls == CLASS_DANGER))
         return;
     struct str name = program_name(c->argv[0].w.text, &trusted);
-    for (size_t i = 0; i < ARRAY_LEN(programs); i++)
-        if (str_is(name, programs[i].name)) {
-            hide_words(sh, leaf, 1, c->n, programs[i].all);
-            hide_input(sh, leaf, c);
-        }
+    static struct name_index index;
+    for (size_t i = name_first(&index, programs, ARRAY_LEN(programs), sizeof *programs, name);
+         i != NAME_NONE; i = name_next(&index, i)) {
+        hide_words(sh, leaf, 1, c->n, programs[i].all);
+        hide_input(sh, leaf, c);
+    }
     /* line editors run what stands behind a '!' in their input */
     bool lines = str_is(name, "ed") || str_is(name, "red") || str_is(name, "ex");
     if (lines && !c->doc && !c->herestring && (sh->n_stages || c->stdin_file))

@@ -1,4 +1,5 @@
 /* Finds a program's row. What is in no table is unknown. */
+#include "perm/name_index.h"
 #include "perm/programs.h"
 
 const struct program *
@@ -6,16 +7,19 @@ program_find(struct str name)
 {
     static const struct program_table *const tables[] = {&programs_text, &programs_system,
                                                          &programs_write, &programs_tools};
+    static struct name_index index[ARRAY_LEN(tables)];
     if (str_is(name, "egrep") || str_is(name, "fgrep"))
         name = STR("grep");
     if (str_is(name, "fdfind"))
         name = STR("fd");
     if (str_is(name, "exa"))
         name = STR("eza");
-    for (size_t t = 0; t < ARRAY_LEN(tables); t++)
-        for (size_t i = 0; i < tables[t]->n; i++)
-            if (str_is(name, tables[t]->v[i].name))
-                return &tables[t]->v[i];
+    for (size_t t = 0; t < ARRAY_LEN(tables); t++) {
+        const struct program_table *in = tables[t];
+        size_t i = name_first(&index[t], in->v, in->n, sizeof *in->v, name);
+        if (i != NAME_NONE)
+            return &in->v[i];
+    }
     return NULL;
 }
 
@@ -29,8 +33,6 @@ program_is_network(struct str name)
         "gh",    "aws",    "gcloud", "az",     "kubectl",  "tftp",  "traceroute", "getent",
         "mosh",  "rclone", "s3cmd",  "mail",   "sendmail", "nmap",
     };
-    for (size_t i = 0; i < ARRAY_LEN(list); i++)
-        if (str_is(name, list[i]))
-            return true;
-    return false;
+    static struct name_index index;
+    return name_first(&index, list, ARRAY_LEN(list), sizeof *list, name) != NAME_NONE;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "perm/name_index.h"
 #include "perm/programs.h"
 
 /* Shims of version managers look for these; a path in one stands for a program of the project's. */
@@ -178,8 +179,10 @@ version_run(struct sh *sh, size_t leaf, const struct command *c)
     struct str name = program_name(c->argv[0].w.text, &trusted);
     if (c->n != 2 || !trusted || !c->argv[1].w.known || c->argv[1].w.glob)
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
-        if (!str_is(name, queries[i].name) || !one_of(queries[i].words, c->argv[1].w.text))
+    static struct name_index index;
+    for (size_t i = name_first(&index, queries, ARRAY_LEN(queries), sizeof *queries, name);
+         i != NAME_NONE; i = name_next(&index, i)) {
+        if (!one_of(queries[i].words, c->argv[1].w.text))
             continue;
         if (!version_pinned_here(sh, queries[i].pins))
             return false;

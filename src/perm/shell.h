@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <tree_sitter/api.h>
 
 #include "perm/leaf.h"
@@ -217,7 +218,13 @@ void walk_substitution(struct sh *sh, TSNode node);
 bool walk_literal_substitution(struct sh *sh, TSNode node, struct str *ret);
 /* The substitution, just walked, prints one number and nothing else, or nothing at all. */
 bool substitution_counts(struct sh *sh, TSNode node);
-bool node_is(TSNode n, const char *type);
+/* Asked some twenty times for each node, so it is here, and most differ in their first letter. */
+static inline bool
+node_is(TSNode n, const char *type)
+{
+    const char *is = ts_node_type(n);
+    return is[0] == type[0] && strcmp(is, type) == 0;
+}
 struct str node_text(const struct sh *sh, TSNode n);
 bool gap_is_blank(const struct sh *sh, uint32_t from, uint32_t to, bool newlines);
 

@@ -6,12 +6,6 @@
 
 #include "perm/shell.h"
 
-bool
-node_is(TSNode n, const char *type)
-{
-    return strcmp(ts_node_type(n), type) == 0;
-}
-
 struct str
 node_text(const struct sh *sh, TSNode n)
 {

@@ -4,6 +4,7 @@
  * wrappers_guess.c has those of which no more than the name is known.
  */
 #include "perm/globals.h"
+#include "perm/name_index.h"
 #include "perm/wrappers.h"
 
 static const struct wrapper rows[] = {
@@ -140,12 +141,12 @@ behind_sub(const char *program, const char *sub, const struct command *c)
 }
 
 static const struct wrapper *
-find_in(const struct wrapper_table *t, struct str name, const struct command *c, size_t *ret_from)
+find_in(const struct wrapper_table *t, struct name_index *ix, struct str name,
+        const struct command *c, size_t *ret_from)
 {
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = name_first(ix, t->v, t->n, sizeof *t->v, name); i != NAME_NONE;
+         i = name_next(ix, i)) {
         const struct wrapper *w = &t->v[i];
-        if (!str_is(name, w->name))
-            continue;
         *ret_from = w->sub ? behind_sub(w->name, w->sub, c) : 1;
         if (*ret_from)
             return w;
@@ -158,8 +159,9 @@ wrapper_find(struct str name, const struct command *c, size_t *ret_from)
 {
     static const struct wrapper_table *const tables[] = {&wrappers_system, &wrappers_boxes,
                                                          &wrappers_runners, &wrappers_guess};
+    static struct name_index index[ARRAY_LEN(tables)];
     const struct wrapper *w = NULL;
     for (size_t i = 0; i < ARRAY_LEN(tables) && !w; i++)
-        w = find_in(tables[i], name, c, ret_from);
+        w = find_in(tables[i], &index[i], name, c, ret_from);
     return w;
 }
