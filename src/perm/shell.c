@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "perm/shell.h"
+#include "perm/shell_memory.h"
 
 const TSLanguage *tree_sitter_bash(void);
 
@@ -202,10 +203,12 @@ perm_shell_analyse(struct str command, const struct perm_shell_env *env, struct 
         sh.st.cwd = (struct cwdset){.dir = {path_clean(sh.a, NULL, str_from(env->cwd))}, .n = 1};
     else
         sh.st.cwd.unknown = true;
+    shell_memory_enter();
     if (str_trim(command).len == 0)
         sh_incomplete(&sh, "the command is empty");
     else
         sh_run_text(&sh, arena_str(sh.a, command));
+    shell_memory_leave();
     ret->work = sh.work;
     sum_up(ret);
 }
