@@ -509,10 +509,13 @@ judge_row(struct chain *c, const struct perm_leaf *l, const struct tree_row *r, 
 static void
 judge_table(struct chain *c, const struct perm_leaf *l, const struct tree_table *table)
 {
-    bool runner = is_runner(l);
+    bool runner = is_runner(l), trusted;
     size_t at;
+    struct str name = program_name(l->argv[0].text, &trusted);
+    char first = name.len ? name.ptr[0] : '\0';
     for (size_t i = 0; i < table->n; i++)
-        if (runs_program(l, runner, table->v[i].program, &at) && row_speaks(l, &table->v[i]))
+        if ((runner || table->v[i].program[0] == first) &&
+            runs_program(l, runner, table->v[i].program, &at) && row_speaks(l, &table->v[i]))
             judge_row(c, l, &table->v[i], at);
 }
 
