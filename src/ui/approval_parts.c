@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #define PARTS_MAX 256
-#define SHOWN_MAX ((size_t)64 << 10) /* bytes of one text that are laid out at each end */
 #define BAR(ascii) ((ascii) ? STR("| ") : STR("│ "))
 #define HANG 7 /* columns before a part: "  ask  " */
 
@@ -23,141 +22,6 @@ static const char *const lifts[] = {
     [LIFT_PERSON] = "; only a person's yes lets it run",
     [LIFT_CLASSIFIER] = "; your yes lets it run, in auto mode also the classifier's",
 };
-
-/* ---- text ---- */
-
-static void
-add_strict(struct flow *f, enum style st, struct str s, bool ascii)
-{
-    struct buf b;
-    buf_init(&b, BUF_MAX);
-    strict_visible(&b, s, ascii);
-    flow_add(f, st, buf_str(&b));
-    buf_release(&b);
-}
-
-/* Copies line i of `from` with its spans. */
-static void
-copy_line(struct lines *out, const struct lines *from, size_t i)
-{
-    lines_begin(out, from->line[i].soft);
-    for (uint32_t k = 0; k < from->line[i].n_spans; k++) {
-        const struct span *s = &from->spans[from->line[i].span + k];
-        lines_raw(out, (enum style)s->style, str_sub(buf_str(&from->text), s->off, s->len));
-    }
-}
-
-/* Rows of a text with a gutter that no text can imitate: where it starts (`first`), "> " where a newline begins another line,
- * a bar where a line only goes on. A command must not be able to draw rows that look like findings. */
-static void
-lay_text(struct lines *out, struct str text, struct str first, int width, bool ascii)
-{
-    struct flow f;
-    struct str line, rest = text;
-    flow_init(&f);
-    while (rest.len && str_split(&rest, '\n', &line)) {
-        add_strict(&f, ST_TEXT, line, ascii);
-        if (f.text.len) {
-            flow_break(&f, out,
-                       &(struct indent){
-                           .width = width, .first = first, .rest = BAR(ascii), .style = ST_DIM});
-        } else {
-            lines_begin(out, false);
-            lines_raw(out, ST_DIM, first);
-        }
-        first = STR("> ");
-    }
-    flow_release(&f);
-}
-
-/* Only the two ends of a huge text are laid out. */
-static struct str
-end_of(struct str text, size_t max)
-{
-    size_t from = text.len > max ? text.len - max : 0;
-    while (from > 0 && from < text.len && ((unsigned char)text.ptr[from] & 0xC0) == 0x80)
-        from++;
-    return str_sub(text, from, text.len);
-}
-
-static struct str
-start_of(struct str text, size_t max)
-{
-    size_t n = text.len > max ? max : text.len;
-    while (n > 0 && n < text.len && ((unsigned char)text.ptr[n] & 0xC0) == 0x80)
-        n--;
-    return str_sub(text, 0, n);
-}
-
-/* "rm -rf a … && rm -rf z": all that fits on one row. */
-static void
-one_row(struct lines *out, struct str text, struct str prefix, int width, bool ascii)
-{
-    struct buf b, cut;
-    buf_init(&b, BUF_MAX);
-    buf_init(&cut, BUF_MAX);
-    strict_visible(&b, start_of(text, 4096), ascii);
-    if (text.len > 8192) {
-        buf_addc(&b, ' ');
-        strict_visible(&b, end_of(text, 4096), ascii);
-    } else if (text.len > 4096) {
-        strict_visible(&b, str_sub(text, start_of(text, 4096).len, text.len), ascii);
-    }
-    for (size_t i = 0; i < b.len; i++)
-        if (b.data[i] == '\n')
-            b.data[i] = ' ';
-    fold_middle(&cut, buf_str(&b), width - text_width(prefix), ascii);
-    lines_begin(out, false);
-    lines_raw(out, ST_DIM, prefix);
-    lines_raw(out, ST_TEXT, buf_str(&cut));
-    buf_release(&b);
-    buf_release(&cut);
-}
-
-static void
-cut_mark(struct lines *out, size_t lines, size_t bytes, bool ascii)
-{
-    const char *dots = ascii ? ".." : "…";
-    lines_begin(out, false);
-    if (bytes)
-        lines_addf(out, ST_WARN, "  %s %zu bytes more, w shows all %s", dots, bytes, dots);
-    else
-        lines_addf(out, ST_WARN, "  %s %zu more line%s, w shows all %s", dots, lines,
-                   lines == 1 ? "" : "s", dots);
-}
-
-bool
-text_rows(struct lines *out, struct str text, struct str prefix, int width, int rows, bool ascii)
-{
-    struct lines head, tail;
-    bool huge = text.len > 2 * SHOWN_MAX;
-    lines_init(&head);
-    lines_init(&tail);
-    lay_text(&head, huge ? start_of(text, SHOWN_MAX) : text, prefix, width, ascii);
-    if (huge)
-        lay_text(&tail, end_of(text, SHOWN_MAX), BAR(ascii), width, ascii);
-    const struct lines *end = huge ? &tail : &head;
-    bool cut = huge || head.n > (size_t)rows;
-    if (!cut) {
-        for (size_t i = 0; i < head.n; i++)
-            copy_line(out, &head, i);
-    } else if (rows < 3) {
-        one_row(out, text, prefix, width, ascii);
-    } else {
-        size_t below = ((size_t)rows - 1) / 2, above = (size_t)rows - 1 - below;
-        above = above < head.n ? above : head.n;
-        below = below < end->n ? below : end->n;
-        for (size_t i = 0; i < above; i++)
-            copy_line(out, &head, i);
-        cut_mark(out, head.n - above - (huge ? 0 : below), huge ? text.len - 2 * SHOWN_MAX : 0,
-                 ascii);
-        for (size_t i = end->n - below; i < end->n; i++)
-            copy_line(out, end, i);
-    }
-    lines_release(&head);
-    lines_release(&tail);
-    return cut;
-}
 
 /* ---- findings by part ---- */
 
@@ -229,14 +93,14 @@ add_reason(struct flow *f, const struct finding *x, bool ascii)
     if (x->rule && strcmp(x->layer, "rules") == 0)
         flow_add(f, ST_DIM, STR("rule"));
     else
-        add_strict(f, ST_DIM, layer_named(x->layer), ascii);
+        strict_add(f, ST_DIM, layer_named(x->layer), ascii);
     if (x->rule) {
         flow_add(f, ST_TEXT, STR(" "));
-        add_strict(f, ST_TEXT, str_from(x->rule), ascii);
+        strict_add(f, ST_TEXT, str_from(x->rule), ascii);
     }
     if (x->reason) {
         flow_add(f, ST_TEXT, x->rule ? STR("  ") : STR(": "));
-        add_strict(f, ST_TEXT, str_from(x->reason), ascii);
+        strict_add(f, ST_TEXT, str_from(x->reason), ascii);
     }
 }
 
@@ -268,7 +132,7 @@ ok_row(struct parts *p, const struct part *part)
     flow_init(&f);
     begin_word(p, part->worst);
     if (part->text) {
-        add_strict(&f, ST_TEXT, str_from(part->text), p->ascii);
+        strict_add(&f, ST_TEXT, str_from(part->text), p->ascii);
         flow_add(&f, ST_TEXT, STR("  "));
     }
     for (size_t i = 0; i < p->d->n_findings; i++)
@@ -463,20 +327,20 @@ chain_finding(struct lines *out, const struct finding *x, int width, bool ascii)
     flow_init(&f);
     flow_add(&f, verdict_style(x->verdict), verdict_word(x->verdict));
     flow_add(&f, ST_TEXT, str_sub(STR("     "), 0, 5 - verdict_word(x->verdict).len));
-    add_strict(&f, ST_BOLD, layer_named(x->layer), ascii);
+    strict_add(&f, ST_BOLD, layer_named(x->layer), ascii);
     flow_add(&f, ST_TEXT, STR("  "));
-    add_strict(&f, ST_TEXT, str_from(x->reason), ascii);
+    strict_add(&f, ST_TEXT, str_from(x->reason), ascii);
     flow_wrap(&f, out, &(struct indent){.width = width, .rest = STR("     ")});
     if (x->rule) {
         flow_add(&f, ST_DIM, STR("rule "));
-        add_strict(&f, ST_TEXT, str_from(x->rule), ascii);
+        strict_add(&f, ST_TEXT, str_from(x->rule), ascii);
         flow_wrap(&f, out,
                   &(struct indent){.width = width, .first = STR("     "), .rest = STR("       ")});
     }
     if (x->file) {
         struct buf b;
         buf_init(&b, 64);
-        add_strict(&f, ST_DIM, str_from(x->file), ascii);
+        strict_add(&f, ST_DIM, str_from(x->file), ascii);
         if (x->line > 0)
             buf_addf(&b, ":%d", x->line);
         flow_add(&f, ST_DIM, buf_str(&b));
@@ -501,7 +365,7 @@ chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
     for (size_t k = 0; k < n; k++) {
         if (out->n)
             lines_begin(out, false);
-        add_strict(&f, ST_BOLD, parts[k].text ? str_from(parts[k].text) : STR("the request"),
+        strict_add(&f, ST_BOLD, parts[k].text ? str_from(parts[k].text) : STR("the request"),
                    ascii);
         flow_break(&f, out, &(struct indent){.width = width, .rest = BAR(ascii), .style = ST_DIM});
         for (size_t i = 0; i < d->n_findings; i++)

@@ -14,6 +14,8 @@
  * tabs that indent a line as blanks. ascii: and everything that this terminal would show as a question mark. */
 void strict_visible(struct buf *out, struct str s, bool ascii);
 
+void strict_add(struct flow *f, enum style st, struct str s, bool ascii); /* the same, as a run */
+
 /* What of that there is in a text, a line for each kind: "! looks like others: U+0430". `file`: it is the content of a file, where
  * tabs and carriage returns mean no harm. */
 void odd_lines(struct lines *out, struct str s, bool file, int width, bool ascii);

@@ -275,8 +275,10 @@ output_lines(const struct item *it, struct lines *out, int width, size_t max)
         n++;
         flow_add(&f, it->is_error ? ST_WARN : ST_DIM, line);
         if (f.text.len)
-            flow_break(&f, out,
-                       &(struct indent){.width = width, .first = STR("    "), .rest = STR("    ")});
+            flow_break(
+                &f, out,
+                &(struct indent){
+                    .width = width, .first = STR("    "), .rest = STR("    "), .drop = true});
         else
             lines_begin(out, false);
     }

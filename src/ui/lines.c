@@ -367,6 +367,18 @@ break_line(struct str *rest, int columns, struct str *ret)
     return true;
 }
 
+/* The same, but that one blank at the end of a full row is not the first of the next. */
+static bool
+break_prose(struct str *rest, int columns, struct str *ret)
+{
+    if (!break_line(rest, columns, ret))
+        return false;
+    if (rest->len > 1 && rest->ptr == ret->ptr + ret->len && rest->ptr[0] == ' ' &&
+        rest->ptr[1] != ' ' && rest->ptr[1] != '\n')
+        *rest = str_sub(*rest, 1, rest->len);
+    return true;
+}
+
 static void
 emit(struct flow *f, struct lines *out, const struct indent *in,
      bool (*next)(struct str *rest, int columns, struct str *ret))
@@ -407,7 +419,7 @@ flow_wrap(struct flow *f, struct lines *out, const struct indent *in)
 void
 flow_break(struct flow *f, struct lines *out, const struct indent *in)
 {
-    emit(f, out, in, break_line);
+    emit(f, out, in, in->drop ? break_prose : break_line);
 }
 
 int

@@ -71,6 +71,7 @@ struct indent {
     struct str first, rest;
     enum style style;
     bool soft; /* the first line goes on from the line before */
+    bool drop; /* flow_break: a blank at the break is not shown, as in prose; it is copied */
     bool keep; /* `first` belongs to the text: the mark of a list's item */
 };
 struct flow {

@@ -172,7 +172,7 @@ add_wrapped(struct log_view *l, struct flow *f, struct str line, int width)
         return;
     }
     flow_add(f, ST_TEXT, line);
-    flow_break(f, &l->lines, &(struct indent){.width = width});
+    flow_break(f, &l->lines, &(struct indent){.width = width, .drop = true});
 }
 
 /* Laid out anew with each answer. The longer that takes, the rarer it is done. */

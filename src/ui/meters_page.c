@@ -6,12 +6,12 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "ui/fmt.h"
+#include "ui/meters_context.h"
 #include "ui/page.h"
 #include "ui/plot.h"
 #include "ui/table.h"
 
 #define PLOT_ROWS 6
-#define BAR_WIDEST 100
 
 struct mp {
     const struct cJSON *a; /* the answer */
@@ -19,31 +19,6 @@ struct mp {
     int width;
     bool ascii;
 };
-
-static const struct {
-    const char *name, *sign, *sign_ascii;
-    enum style style;
-} sources[] = {
-    {"system", "█", "s", ST_METER_ON}, {"tools", "▓", "t", ST_TOOL},
-    {"memory", "▒", "m", ST_CODE},     {"messages", "░", "c", ST_USER},
-    {"results", "▚", "r", ST_WARN},
-};
-
-/* Rounded, within what is shown of any number from outside. */
-static int
-whole(double v)
-{
-    return !(v > -1e6) ? -1000000 : v > 1e6 ? 1000000 : (int)(v < 0 ? v - 0.5 : v + 0.5);
-}
-
-static size_t
-source_at(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(sources); i++)
-        if (strcmp(name, sources[i].name) == 0)
-            return i;
-    return ARRAY_LEN(sources) - 1;
-}
 
 static void
 add_usd(struct buf *b, const struct cJSON *row)
@@ -68,106 +43,9 @@ add_hit_rate(struct buf *b, const struct cJSON *row)
 {
     int64_t in = all_input(row);
     if (in > 0)
-        buf_addf(b, "%d%%", whole((double)json_count(row, "cache_read") * 100 / (double)in));
+        buf_addf(b, "%d%%", meters_whole((double)json_count(row, "cache_read") * 100 / (double)in));
     else
         buf_adds(b, "-");
-}
-
-/* ---- context ---- */
-
-/* A row of marks under the bar: where the tiers begin. */
-static void
-write_marks(struct mp *m, int bar)
-{
-    const struct cJSON *tiers = json_at(m->a, "tiers");
-    struct buf line;
-    buf_init(&line, 4096);
-    int at = 0;
-    for (const struct cJSON *t = json_first(tiers); t; t = json_next(t)) {
-        int x = whole(json_num(t, "percent", 0) * bar / 100);
-        x = x >= bar ? bar - 1 : x;
-        if (x < at)
-            continue;
-        buf_addf(&line, "%*s%s", x - at, "", m->ascii ? "^" : "▲");
-        at = x + 1;
-    }
-    lines_begin(m->out, false);
-    lines_add(m->out, ST_DIM, buf_str(&line));
-    buf_clear(&line);
-    for (const struct cJSON *t = json_first(tiers); t; t = json_next(t))
-        buf_addf(&line, "%s%s %d%%", line.len ? ", " : (m->ascii ? "^ " : "▲ "),
-                 json_cstr(t, "name", ""), whole(json_num(t, "percent", 0)));
-    page_para(m->out, ST_DIM, buf_str(&line), m->width);
-    buf_release(&line);
-}
-
-static void
-write_source(struct mp *m, const struct cJSON *s, double window)
-{
-    size_t i = source_at(json_cstr(s, "name", ""));
-    int64_t tokens = json_count(s, "tokens");
-    struct buf b;
-    buf_init(&b, 512);
-    lines_begin(m->out, false);
-    lines_add(m->out, sources[i].style,
-              str_from(m->ascii ? sources[i].sign_ascii : sources[i].sign));
-    fmt_count(&b, tokens);
-    lines_addf(m->out, ST_TEXT, " %-9s %6s", sources[i].name, buf_cstr(&b));
-    if (window > 0)
-        lines_addf(m->out, ST_DIM, " %3d%%", whole((double)tokens * 100 / window));
-    int room = m->width - 24 > 40 ? 40 : m->width - 24;
-    double used = json_num(m->a, "context.used", 0);
-    if (room >= 8 && used > 0) {
-        int n = whole((double)tokens / used * room);
-        lines_add(m->out, ST_TEXT, STR("  "));
-        for (int k = 0; k < n && k < room; k++)
-            lines_raw(m->out, sources[i].style,
-                      str_from(m->ascii ? sources[i].sign_ascii : sources[i].sign));
-    }
-    buf_release(&b);
-}
-
-static void
-write_context(struct mp *m)
-{
-    double used = json_num(m->a, "context.used", 0), window = json_num(m->a, "context.window", 0);
-    struct plot_part parts[ARRAY_LEN(sources)] = {0};
-    int bar = m->width > BAR_WIDEST ? BAR_WIDEST : m->width;
-    const char *state = json_cstr(m->a, "context.state", "ok");
-    struct buf b;
-    buf_init(&b, 512);
-    page_heading(m->out, "context");
-    fmt_count(&b, json_count(m->a, "context.used"));
-    if (window > 0) {
-        buf_adds(&b, " of ");
-        fmt_count(&b, json_count(m->a, "context.window"));
-        buf_addf(&b, " tokens, %d%%, %s", whole(used * 100 / window), state);
-    } else {
-        buf_adds(&b, " tokens; the model's window is not known");
-    }
-    if (json_bool(m->a, "context.estimated", false))
-        buf_adds(&b, " (est)");
-    page_para(m->out, strcmp(state, "ok") == 0 ? ST_TEXT : ST_WARN, buf_str(&b), m->width);
-    for (const struct cJSON *s = json_first(json_at(m->a, "sources")); s; s = json_next(s)) {
-        size_t i = source_at(json_cstr(s, "name", ""));
-        parts[i] = (struct plot_part){parts[i].value + json_num(s, "tokens", 0), sources[i].sign,
-                                      sources[i].sign_ascii, sources[i].style};
-    }
-    lines_begin(m->out, false);
-    plot_bar(parts, ARRAY_LEN(parts), window > 0 ? window : used, bar, m->ascii, m->out);
-    if (json_len(json_at(m->a, "tiers")))
-        write_marks(m, bar);
-    for (const struct cJSON *s = json_first(json_at(m->a, "sources")); s; s = json_next(s))
-        write_source(m, s, window);
-    if (window > 0) {
-        buf_clear(&b);
-        fmt_count(&b, window > used ? (int64_t)(window - used) : 0);
-        lines_begin(m->out, false);
-        lines_addf(m->out, ST_TEXT, "  %-9s %6s", "free", buf_cstr(&b));
-        lines_addf(m->out, ST_DIM, " %3d%%",
-                   whole((window > used ? window - used : 0) * 100 / window));
-    }
-    buf_release(&b);
 }
 
 /* ---- totals ---- */
@@ -251,7 +129,7 @@ write_totals(struct mp *m)
     buf_clear(&b);
     int64_t in = sum[0] + sum[1] + sum[2];
     if (in > 0)
-        buf_addf(&b, "%d%% of all input", whole((double)sum[1] * 100 / (double)in));
+        buf_addf(&b, "%d%% of all input", meters_whole((double)sum[1] * 100 / (double)in));
     else
         buf_adds(&b, "n/a");
     write_pair(m, "cache hits", buf_cstr(&b));
@@ -463,7 +341,7 @@ write_meters(struct page *p, const struct view *v, struct lines *out, int width,
 {
     (void)v;
     struct mp m = {p->answer, out, width, ascii};
-    write_context(&m);
+    meters_context(p->answer, out, width, ascii);
     write_totals(&m);
     write_sums(&m, "models", "model");
     write_sums(&m, "agents", "agent");
@@ -490,7 +368,7 @@ write_context_page(struct page *p, const struct view *v, struct lines *out, int 
 {
     (void)v;
     struct mp m = {p->answer, out, width, ascii};
-    write_context(&m);
+    meters_context(p->answer, out, width, ascii);
     write_about(&m);
     write_breaks(&m);
     lines_begin(out, false);

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "ui/canvas.h"
+#include "ui/lines.h"
 
 static void
 expect_dump(const struct canvas *c, const char *want)
@@ -162,6 +163,46 @@ long_lines_cost_only_what_is_seen(void **state)
     canvas_release(&c);
 }
 
+/* Code and output: behind a blank where one stands in the second half of the row, and copied as it was. */
+static void
+rows_break_at_blanks(void **state)
+{
+    static const struct {
+        const char *text;
+        bool drop;
+        const char *rows;
+    } cases[] = {
+        {"rm -rf /tmp/objects", false, "rm -rf |/tmp/objec|ts"},
+        {"aaaaaaaaaa bb", false, "aaaaaaaaaa| bb"}, /* a command shows each blank */
+        {"aaaaaaaaaa bb", true, "aaaaaaaaaa|bb"},
+        {"aaaaaaaaaa  bb", true, "aaaaaaaaaa|  bb"},
+        {"a bcdefghijkl", false, "a bcdefghi|jkl"},
+        {"        indented", false, "        in|dented"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct lines l;
+        struct flow f;
+        struct buf got, copied;
+        lines_init(&l);
+        flow_init(&f);
+        buf_init(&got, BUF_MAX);
+        buf_init(&copied, BUF_MAX);
+        flow_add(&f, ST_TEXT, str_from(cases[i].text));
+        flow_break(&f, &l, &(struct indent){.width = 10, .drop = cases[i].drop});
+        for (size_t k = 0; k < l.n; k++)
+            buf_addf(&got, "%s%.*s", k ? "|" : "", (int)lines_text(&l, k).len,
+                     lines_text(&l, k).ptr);
+        assert_string_equal(buf_cstr(&got), cases[i].rows);
+        lines_logical(&l, (struct lines_place){0, 0}, (struct lines_place){l.n, 0}, &copied);
+        assert_string_equal(buf_cstr(&copied), cases[i].text);
+        buf_release(&copied);
+        buf_release(&got);
+        flow_release(&f);
+        lines_release(&l);
+    }
+}
+
 int
 main(void)
 {
@@ -169,6 +210,7 @@ main(void)
         cmocka_unit_test(draws_inside_the_clip),
         cmocka_unit_test(wide_clusters_keep_their_halves_together),
         cmocka_unit_test(clusters_are_one_cell),
+        cmocka_unit_test(rows_break_at_blanks),
         cmocka_unit_test(control_bytes_never_reach_a_cell),
         cmocka_unit_test(boxes_in_both_alphabets),
         cmocka_unit_test(no_size_crashes),
