@@ -12,14 +12,38 @@ struct part {
     size_t at, block, bytes;
 };
 
-/* Results and files that the person named (engine/submit.c); never what was typed, nor instructions and pins. */
 static bool
-may_cut(const struct message *m, size_t block)
+is_typed(const struct message *m, size_t block)
 {
+    const struct block *b = &m->blocks[block];
+    return m->role == ROLE_USER && !m->hidden && b->kind == BLOCK_TEXT &&
+           !str_starts(b->text, "<system-reminder>");
+}
+
+/* Typed, never sent, not the newest, and a quarter of the window or more: a prompt that did not fit ended its turn, and would end
+ * every later one. */
+static bool
+is_left_over(const struct tier_view *v, size_t at, size_t block)
+{
+    double tokens = (double)v->messages[at]->blocks[block].text.len / v->bytes_per_token;
+    if (!is_typed(v->messages[at], block) || tokens < (double)v->window / 4)
+        return false;
+    for (size_t i = at; i < v->n; i++)
+        for (size_t k = i == at ? block + 1 : 0; k < v->messages[i]->n_blocks; k++)
+            if (is_typed(v->messages[i], k))
+                return true;
+    return false;
+}
+
+/* Results and files that the person named (engine/submit.c); never what was typed last, nor instructions and pins. */
+static bool
+may_cut(const struct tier_view *v, size_t at, size_t block)
+{
+    const struct message *m = v->messages[at];
     const struct block *b = &m->blocks[block];
     if (b->text.len <= LEAST || b->raw.len > 2 * b->text.len + 4096)
         return false; /* short, or an image */
-    return b->kind == BLOCK_TOOL_RESULT ||
+    return b->kind == BLOCK_TOOL_RESULT || is_left_over(v, at, block) ||
            (b->kind == BLOCK_TEXT && m->role == ROLE_USER && str_starts(b->text, HIDDEN_FILE));
 }
 
@@ -63,8 +87,9 @@ cut_text(const struct tier_view *v, const struct message *m, size_t block, size_
     buf_add(&out, s.ptr, head);
     buf_addf(&out, "\n\n[... %zu bytes left out: there is no room for them in the context",
              tail - head);
-    if (v->keep_dir && b->kind == BLOCK_TOOL_RESULT) {
-        char *path = tier_keep_path(v->keep_dir, b->id, s);
+    bool typed = is_typed(m, block);
+    if (v->keep_dir && (b->kind == BLOCK_TOOL_RESULT || typed)) {
+        char *path = tier_keep_path(v->keep_dir, typed ? STR("typed") : b->id, s);
         buf_addf(&out, ". Whole text: %s", path);
         tier_keep_add(ret, m, block, path);
     }
@@ -80,7 +105,7 @@ cut_message(const struct tier_view *v, size_t at, size_t len, struct tier_result
     struct message_builder *b = message_builder_new(m->role);
     for (size_t i = 0; i < m->n_blocks; i++) {
         const struct block *blk = &m->blocks[i];
-        if (!may_cut(m, i) || blk->text.len <= len) {
+        if (!may_cut(v, at, i) || blk->text.len <= len) {
             rebuild_block(b, blk);
             continue;
         }
@@ -110,7 +135,7 @@ tier_trim(const struct tier_view *v, size_t from, struct tier_result *ret)
     size_t n = 0, cap = 0;
     for (size_t i = from; i < v->n; i++)
         for (size_t k = 0; k < v->messages[i]->n_blocks; k++)
-            if (may_cut(v->messages[i], k)) {
+            if (may_cut(v, i, k)) {
                 ARRAY_GROW(parts, n, cap);
                 parts[n++] = (struct part){i, k, v->messages[i]->blocks[k].text.len};
             }

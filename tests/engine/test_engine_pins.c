@@ -1,4 +1,4 @@
-/* Files that a person pins: what cannot be given to the model is said at once, and no pin makes a session useless. */
+/* Files that a person pins, and prompts that do not fit: what cannot be given to the model is said, and nothing makes a session useless. */
 #include <sys/stat.h>
 
 #include "engine/compact_rig.h"
@@ -137,6 +137,31 @@ test_a_pinned_file_that_changed_is_told(void **state)
     rig_end(&r);
 }
 
+/* ---- a prompt that is larger than the window ---- */
+
+/* It ends its own turn alone: the next prompt goes out with its beginning and end, and the whole is kept. */
+static void
+test_a_prompt_that_does_not_fit_ends_its_own_turn(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 12000);
+    char *large = lines(90000);
+    says(&r, "here I am", 9000);
+    says(&r, "still here", 9100);
+    rig_start(&r);
+    assert_string_equal(rig_submit(&r, large)->u.result.exit, "prompt_too_long");
+    assert_int_equal(scripted_requests(r.script), 0);
+    assert_string_equal(rig_submit(&r, "a short one")->u.result.exit, "completed");
+    const struct scripted_request *q = rig_last_request(&r);
+    const char *sent = q->messages[q->n_messages - 1];
+    assert_has(sent, "a short one");
+    assert_has(sent, "bytes left out: there is no room for them in the context. Whole text: ");
+    assert_string_equal(rig_submit(&r, "and on")->u.result.exit, "completed");
+    free(large);
+    rig_end(&r);
+}
+
 int
 main(void)
 {
@@ -146,6 +171,7 @@ main(void)
         cmocka_unit_test(test_a_pinned_file_leaves_room_to_work),
         cmocka_unit_test(test_a_pinned_file_that_fits_is_given),
         cmocka_unit_test(test_a_pinned_file_that_changed_is_told),
+        cmocka_unit_test(test_a_prompt_that_does_not_fit_ends_its_own_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
