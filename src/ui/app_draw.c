@@ -1,4 +1,6 @@
 /* One frame: the panes, the prompt between them, and what the program itself has to say. */
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/text.h"
 #include "ui/app_private.h"
@@ -25,8 +27,8 @@ draw_word(struct app *a, const struct layout *l, enum style st, struct str s)
     if (rule) {
         /* what stands there already is cut in sight */
         const struct cell *left = x > 1 ? &c->cells[r.y * c->w + r.x + x - 1] : NULL;
-        bool over =
-            left && left->text[0] && left->style != ST_BORDER && left->style != ST_BORDER_FOCUS;
+        bool over = left && left->text[0] && strcmp(left->text, "…") != 0 &&
+                    left->style != ST_BORDER && left->style != ST_BORDER_FOCUS;
         canvas_text(c, r, x, 0, over ? ST_DIM : st,
                     over ? a->ascii ? STR(">") : STR("…") : STR(" "));
         canvas_text(c, r, x + 1 + width, 0, st, STR(" "));
