@@ -74,9 +74,9 @@ struct app {
     enum pane focus;
     int selected; /* in the activity pane */
     enum line_mode line;
-    struct field field; /* what is searched for */
-    size_t history_at;  /* hit of the history search */
-    int chord;          /* first key of a chord, or 0 */
+    struct field field;   /* what is searched for */
+    size_t history_at;    /* hit of the history search */
+    int chord;            /* first key of a chord, or 0 */
     struct err start_err; /* the engine never came: said once the screen is left */
     char held;            /* 'y' or 'n' to the trust question, not yet believed; 0: none */
     int64_t held_ms;
