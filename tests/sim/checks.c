@@ -3,6 +3,7 @@
 
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/fs.h"
@@ -47,6 +48,15 @@ add_file(const char *path, const struct stat *st, int kind, struct FTW *ftw)
     return 0;
 }
 
+static bool
+has_pin_note(const char *text)
+{
+    char *note = xasprintf("\"fact\":\"%s\"", text);
+    bool has = str_contains(buf_str(&journals), str_from(note));
+    free(note);
+    return has;
+}
+
 /* Whatever was acknowledged stands in a journal. */
 static void
 check_journals(void)
@@ -59,7 +69,22 @@ check_journals(void)
         if (sim->said[i].state == SAID_KEPT && !str_contains(buf_str(&journals), str_from(mark)))
             sim_fail("the person's message m%u is in no journal", sim->said[i].tag);
     }
+    for (size_t i = 0; i < sim->n_facts; i++)
+        if (sim->facts[i].pinned && !has_pin_note(sim->facts[i].text))
+            sim_fail("what was pinned is in no journal: %s", sim->facts[i].text);
     buf_release(&journals);
+}
+
+/* A pin that no request came after (a budget was used up, say) stands in the journal alone. */
+static void
+check_pin(const struct fact *f, bool there)
+{
+    bool due = f->pinned && sim->report->requests > f->pinned_at;
+    sim->report->pins_said += due;
+    sim->report->pins_kept += due && there;
+    sim->report->pins_late += f->pinned && !due;
+    if (due && !there)
+        sim_fail("the last request lacks what was pinned: %s", f->text);
 }
 
 void
@@ -74,7 +99,6 @@ checks_end(void)
         const struct fact *f = &sim->facts[i];
         bool there = str_contains(buf_str(&sim->server.last.body), str_from(f->text));
         sim->report->facts_kept += f->said && there;
-        sim->report->pins_said += f->pinned;
-        sim->report->pins_kept += f->pinned && there;
+        check_pin(f, there);
     }
 }

@@ -200,6 +200,7 @@ events_take(const struct event *e)
         break;
     case EV_NOTICE:
         sim_log("notice: %s", e->u.notice.text);
+        sim->pin_told |= strncmp(e->u.notice.text, "pinned, ", 8) == 0;
         break;
     case EV_ERROR:
         sim_log("error: %s", e->u.error.err.text);

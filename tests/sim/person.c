@@ -212,9 +212,13 @@ pin(struct fact *f)
 {
     char line[200];
     snprintf(line, sizeof line, "/pin %s", f->text);
+    sim->pin_told = false;
     command(line);
     f->pinned = !sim->no_pins;
+    if (f->pinned && !sim->pin_told)
+        sim_fail("nothing says that it was pinned: %s", f->text);
     if (f->pinned) {
+        f->pinned_at = sim->report->requests;
         sim->report->facts_said += !f->said;
         f->said = true;
         sim->report->pins++;

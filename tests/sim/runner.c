@@ -121,6 +121,7 @@ add_report(struct totals *t, const struct sim_report *r)
     ADD(facts_kept);
     ADD(pins_said);
     ADD(pins_kept);
+    ADD(pins_late);
     if (r->real_us > t->slowest_us) {
         t->slowest_us = r->real_us;
         t->slowest_seed = r->seed;

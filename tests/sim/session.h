@@ -22,8 +22,8 @@ struct said {
 };
 struct fact {
     char text[120];
-    bool said, pinned; /* acknowledged */
-    unsigned tag;
+    bool said, pinned;  /* acknowledged */
+    unsigned pinned_at; /* main requests until then */
 };
 #define FACTS_MAX 24
 
@@ -44,7 +44,7 @@ struct sim {
     int open_blocks, open_tools, open_turns, open_compacts;
     unsigned results_due, results;
     char last_exit[40];
-    bool closed, dying, verbose, at_rest, no_pins;
+    bool closed, dying, verbose, at_rest, no_pins, pin_told;
     struct {
         uint64_t id;
         int64_t due_ms;

@@ -97,7 +97,8 @@ struct sim_report { /* goes through a pipe at once: keep it below 4 KiB */
     uint64_t steps, outcome; /* outcome: a hash over all that was sent and said */
     /* recovery */
     uint32_t forced[FORCE_COUNT], recovered[FORCE_COUNT];
-    uint32_t facts_said, facts_kept, pins_said, pins_kept;
+    uint32_t facts_said, facts_kept, pins_said, pins_kept,
+        pins_late; /* late: no request came after */
 };
 
 /* log: what happens is told on stderr. bodies: a file for the requests, or NULL. */

@@ -85,9 +85,10 @@ print_text(const struct sim_profile *p, const struct totals *t)
     print_row("tiers failed", sim_tier_names, s->tiers_failed, SIM_TIERS);
     print_row("faults", sim_fault_names, s->faults, F_COUNT);
     if (s->facts_said)
-        printf("facts at the end: %u of %u in the last request (%.1f %%); pinned: %u of %u\n",
+        printf("facts at the end: %u of %u in the last request (%.1f %%); pinned: %u of %u, and %u "
+               "after the last request\n",
                s->facts_kept, s->facts_said, percent(s->facts_kept, s->facts_said), s->pins_kept,
-               s->pins_said);
+               s->pins_said, s->pins_late);
     print_failures(p, t);
     printf("%s: %" PRIu64 " of %" PRIu64 " sessions failed, %" PRIu64 " stuck\n",
            t->failed ? "FAILED" : "ok", t->failed, t->sessions, t->stuck);
