@@ -49,7 +49,7 @@ run_model(struct engine *e, struct str arg)
     if (has)
         core_set_model(c, id);
     else
-        core_notice(c, "'%s' was not taken: %s. The model is still %s.", id, why, c->model);
+        core_refuse(c, "'%s' was not taken: %s. The model is still %s.", id, why, c->model);
     free(id);
     if (!has)
         return;
@@ -71,7 +71,7 @@ run_mode(struct engine *e, struct str arg)
     if (!arg.len)
         core_notice(c, "the permission mode is %s", perm_mode_shown(c->mode));
     else if (!perm_mode_parse(name, &mode))
-        core_notice(c, "unknown mode '%s': default, acceptEdits, plan, auto, dontAsk, bypass",
+        core_refuse(c, "unknown mode '%s': default, acceptEdits, plan, auto, dontAsk, bypass",
                     name);
     else {
         core_set_mode(c, mode);
@@ -123,7 +123,7 @@ remove_rule(struct core *c, struct str arg)
     struct str word, rest = str_trim(str_sub(arg, 6, arg.len));
     struct err err = {0};
     if (!str_split(&rest, ' ', &word) || !str_trim(rest).len) {
-        core_notice(c, "which one? /permissions remove allow|ask|deny RULE");
+        core_refuse(c, "which one? /permissions remove allow|ask|deny RULE");
         return;
     }
     char *list = str_dup(word), *rule = str_dup(str_trim(rest));
@@ -131,7 +131,7 @@ remove_rule(struct core *c, struct str arg)
         executor_reconsider(c->executor);
         core_notice(c, "removed: %s %s", list, rule);
     } else {
-        core_error(c, &err, NULL);
+        core_refuse_err(c, &err);
     }
     free(list);
     free(rule);
@@ -173,7 +173,7 @@ run_sandbox(struct engine *e, struct str arg)
     struct core *c = &e->core;
     struct buf b;
     if (arg.len && !permit_sandbox_switch(c->permit, arg)) {
-        core_notice(c, "/sandbox takes on, off or default, not '%.*s'",
+        core_refuse(c, "/sandbox takes on, off or default, not '%.*s'",
                     (int)(arg.len < 40 ? arg.len : 40), arg.ptr);
         return;
     }
@@ -377,17 +377,32 @@ is_known_elsewhere(struct str line)
     return false;
 }
 
-void
-command_run(struct engine *e, const char *line)
+static void
+run_line(struct engine *e, const char *line)
 {
     struct str arg = STR("");
     const struct command *c = find_command(str_from(line), &arg);
     if (c)
         c->run(e, arg);
     else if (str_is(str_trim(str_from(line)), "/doctor"))
-        core_notice(&e->core, "that is a command of the shell: yare doctor");
+        core_refuse(&e->core, "that is a command of the shell: yare doctor");
     else if (is_known_elsewhere(str_from(line)))
-        core_notice(&e->core, "'%.60s' is not available in yare; /help lists what is", line);
+        core_refuse(&e->core, "'%.60s' is not available in yare; /help lists what is", line);
     else
-        core_notice(&e->core, "unknown command '%.60s'; /help lists them", line);
+        core_refuse(&e->core, "unknown command '%.60s'; /help lists them", line);
+}
+
+/* One may run while another does: "/pin ..." beside a /compact. */
+bool
+command_run(struct engine *e, const char *line, struct err *err)
+{
+    struct core *c = &e->core;
+    struct err outer = c->refused, ours;
+    err_clear(&c->refused);
+    run_line(e, line);
+    ours = c->refused;
+    c->refused = outer;
+    if (ours.code != ERR_NONE && err)
+        *err = ours;
+    return ours.code == ERR_NONE;
 }

@@ -19,6 +19,8 @@ command_compact(struct engine *e, struct str arg)
     struct compact_report r;
     char *keep = arg.len ? str_dup(arg) : NULL;
     compact_run(e, COMPACT_PERSON, keep, e->turn ? e->turn : e->cancel, &r);
+    if (!r.done)
+        core_refused(&e->core, &r.err);
     free(keep);
 }
 
@@ -50,7 +52,7 @@ command_pin(struct engine *e, struct str arg)
     else if (arg.len)
         ok = pins_add(c, arg, &err);
     if (!ok) {
-        core_notice(c, "%s", err.text);
+        core_refuse(c, "%s", err.text);
         return;
     }
     buf_init(&b, BUF_MAX);
@@ -167,12 +169,12 @@ command_context(struct engine *e, struct str arg)
     if (!str_is(arg, "open") && !str_starts(arg, "open ")) {
         show_context(e);
     } else if (!number_of(str_sub(arg, 4, arg.len), &number)) {
-        core_notice(c, "which one? /context open N (/context lists the folds)");
+        core_refuse(c, "which one? /context open N (/context lists the folds)");
     } else if (context_open(c, number, &err)) {
         core_notice(c, "fold %zu is open again: the model is sent its messages as they were",
                     number);
         context_emit(c);
     } else {
-        core_notice(c, "%s", err.text);
+        core_refuse(c, "%s", err.text);
     }
 }

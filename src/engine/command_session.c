@@ -46,7 +46,7 @@ go_to(struct engine *e, const char *id, bool fork)
     core_save_passport(c, SESSION_IDLE, NULL);
     bool ok = core_session_resume(c, id, fork, &err);
     if (!ok)
-        core_error(c, &err, NULL);
+        core_refuse_err(c, &err);
     if (!ok && !strcmp(left, c->session_id))
         return false; /* refused before anything changed */
     if (ok &&
@@ -67,7 +67,7 @@ command_resume(struct engine *e, struct str arg)
         arg = str_sub(arg, 1, arg.len - 1);
     char *id = str_dup(arg);
     if (!arg.len)
-        core_notice(c, "which one? /resume ID or NAME (/sessions lists them)");
+        core_refuse(c, "which one? /resume ID or NAME (/sessions lists them)");
     else if (strcmp(id, c->session_id) == 0)
         core_notice(c, "that is this session");
     else
@@ -82,7 +82,7 @@ command_fork(struct engine *e, struct str arg)
     struct core *c = &e->core;
     char from[sizeof c->session_id];
     if (!conversation_len(c->conv)) {
-        core_notice(c, "there is nothing to fork yet");
+        core_refuse(c, "there is nothing to fork yet");
         return;
     }
     memcpy(from, c->session_id, sizeof from);
@@ -107,7 +107,7 @@ command_rename(struct engine *e, struct str arg)
         core_emit_session(c, false);
         core_notice(c, "this session's name is now '%s'", c->title);
     } else {
-        core_error(c, &err, NULL);
+        core_refuse_err(c, &err);
     }
     free(title);
 }
@@ -127,7 +127,7 @@ is_known_kind(struct core *c, const struct wanted *w)
     static const char *const other[] = {".pdf", ".html", ".htm", ".docx", ".png", ".csv", ".xml"};
     for (size_t i = 0; !w->named && i < ARRAY_LEN(other); i++)
         if (str_ends(w->file, other[i])) {
-            core_notice(c,
+            core_refuse(c,
                         "/export writes Markdown, JSON (.json) or JSON lines (.jsonl), not %s; for "
                         "one of these under that name: --format md|json|jsonl",
                         other[i]);
@@ -170,7 +170,7 @@ read_arguments(struct core *c, struct str arg, struct wanted *ret)
     arg = take_last_force(arg, &ret->force);
     while (str_starts(arg, "--") && str_split(&arg, ' ', &word)) {
         if (!take_option(word, &arg, ret)) {
-            core_notice(c, "usage: /export [--force] [--format md|json|jsonl] [FILE]");
+            core_refuse(c, "usage: /export [--force] [--format md|json|jsonl] [FILE]");
             return false;
         }
         arg = str_trim(arg);
@@ -204,7 +204,7 @@ command_export(struct engine *e, struct str arg)
     if (!read_arguments(c, arg, &w))
         return;
     if (!conversation_len(c->conv)) {
-        core_notice(c, "there is nothing to export yet");
+        core_refuse(c, "there is nothing to export yet");
         return;
     }
     char *name = w.file.len
@@ -216,11 +216,11 @@ command_export(struct engine *e, struct str arg)
     const struct export_head head = {
         .title = c->title, .id = c->session_id, .cwd = c->original_cwd, .created = begun};
     if (!path)
-        core_notice(c, "'%s' is no path", name);
+        core_refuse(c, "'%s' is no path", name);
     else if (export_file(c->conv, &head, w.format, path, w.force, &err))
         core_notice(c, "exported to %s", path);
     else
-        core_error(c, &err, NULL);
+        core_refuse_err(c, &err);
     free(begun);
     free(path);
     free(name);
@@ -254,7 +254,7 @@ command_sessions(struct engine *e, struct str arg)
     bool all;
     struct err err = {0};
     if (!session_search(c->data_dir, c->root, arg, &list, &n, &all, &err)) {
-        core_error(c, &err, NULL);
+        core_refuse_err(c, &err);
         return;
     }
     buf_init(&b, BUF_MAX);

@@ -135,9 +135,9 @@ save(struct core *c)
     struct err err = {0};
     char *file = NULL;
     if (!c->seams.save_connection)
-        core_notice(c, "this cannot be saved here");
+        core_refuse(c, "this cannot be saved here");
     else if (!c->seams.save_connection(c->seams.user, &file, &err))
-        core_error(c, &err, NULL);
+        core_refuse_err(c, &err);
     else
         core_notice(c, "saved in %s: the next start uses it", file);
     free(file);
@@ -151,11 +151,11 @@ connect_to(struct engine *e, const struct words *w)
     struct model_provider *p = NULL;
     char *model = NULL;
     if (!c->seams.connect) {
-        core_notice(c, "there is no other provider here");
+        core_refuse(c, "there is no other provider here");
         return;
     }
     if (!c->seams.connect(c->seams.user, w->word[0], w->word[1], &p, &model, &err)) {
-        core_error(c, &err, NULL);
+        core_refuse_err(c, &err);
         return;
     }
     swap_provider(c, p, model);
@@ -174,7 +174,7 @@ connect_run(struct engine *e, struct str arg)
 {
     struct words w = split(arg);
     if (w.too_many)
-        core_notice(&e->core, "usage: /connect [WHERE [MODEL]] [--save]");
+        core_refuse(&e->core, "usage: /connect [WHERE [MODEL]] [--save]");
     else if (w.n == 0 && w.save)
         save(&e->core);
     else if (w.n == 0)

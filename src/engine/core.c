@@ -200,6 +200,14 @@ core_emit(struct core *c, struct event *take_e)
     queue_push(c->out, take_e);
 }
 
+static void
+emit_notice(struct core *c, struct buf *take_text)
+{
+    struct event *e = event_new(EV_NOTICE);
+    e->u.notice.text = buf_take(take_text);
+    core_emit(c, e);
+}
+
 void
 core_notice(struct core *c, const char *fmt, ...)
 {
@@ -209,9 +217,36 @@ core_notice(struct core *c, const char *fmt, ...)
     va_start(ap, fmt);
     buf_vaddf(&b, fmt, ap);
     va_end(ap);
-    struct event *e = event_new(EV_NOTICE);
-    e->u.notice.text = buf_take(&b);
-    core_emit(c, e);
+    emit_notice(c, &b);
+}
+
+void
+core_refuse(struct core *c, const char *fmt, ...)
+{
+    struct err err = {0};
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vaddf(&b, fmt, ap);
+    va_end(ap);
+    err_set(&err, ERR_INVALID, "%s", buf_cstr(&b));
+    core_refused(c, &err);
+    emit_notice(c, &b);
+}
+
+void
+core_refuse_err(struct core *c, const struct err *err)
+{
+    core_refused(c, err);
+    core_error(c, err, NULL);
+}
+
+void
+core_refused(struct core *c, const struct err *err)
+{
+    if (c->refused.code == ERR_NONE)
+        c->refused = *err;
 }
 
 void
@@ -296,7 +331,7 @@ void
 core_set_mode(struct core *c, enum perm_mode mode)
 {
     if (mode == PERM_BYPASS && !c->bypass_allowed) {
-        core_notice(c, "bypass is not available: start yare with --permission-mode bypass");
+        core_refuse(c, "bypass is not available: start yare with --permission-mode bypass");
         return;
     }
     c->mode = mode;

@@ -119,6 +119,8 @@ struct core {
     struct repeat repeat;
     char *repeat_told; /* a circle that the model was stopped in and has not been told of */
 
+    struct err refused; /* why the slash command that runs did not do what it was asked */
+
     /* Services. */
     struct permit *permit;
     struct judged_list judged;
@@ -159,6 +161,11 @@ bool core_rename(struct core *c, const char *title, struct err *err) MUST_CHECK;
 void core_emit(struct core *c, struct event *take_e);
 void core_notice(struct core *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void core_error(struct core *c, const struct err *err, const char *request_id);
+/* A slash command did not do what it was asked: a notice says why, and so does the result of the prompt that it was. The second
+ * form after an error that is no notice, the third where it was told already. */
+void core_refuse(struct core *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void core_refuse_err(struct core *c, const struct err *err);
+void core_refused(struct core *c, const struct err *err);
 void core_emit_session(struct core *c, bool cleared);
 void core_set_mode(struct core *c, enum perm_mode mode);
 void core_set_model(struct core *c, const char *id_or_alias);

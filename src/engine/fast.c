@@ -79,7 +79,10 @@ say(struct core *c)
                  c->model, c->info->fast);
     if (why && is_wanted(c))
         add_models(c, &b);
-    core_notice(c, "%s", buf_cstr(&b));
+    if (why && is_wanted(c))
+        core_refuse(c, "%s", buf_cstr(&b));
+    else
+        core_notice(c, "%s", buf_cstr(&b));
     buf_release(&b);
 }
 
@@ -88,7 +91,7 @@ fast_command(struct core *c, struct str arg)
 {
     bool on = str_is(arg, "on") || (!arg.len && !is_wanted(c));
     if (arg.len && !on && !str_is(arg, "off")) {
-        core_notice(c, "/fast takes on or off, not '%.*s'", (int)(arg.len < 40 ? arg.len : 40),
+        core_refuse(c, "/fast takes on or off, not '%.*s'", (int)(arg.len < 40 ? arg.len : 40),
                     arg.ptr);
         return;
     }

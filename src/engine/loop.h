@@ -33,6 +33,8 @@
     X(EXIT_MAX_TURNS, "max_turns", "error_max_turns", 1, "over the cap of turns")                  \
     X(EXIT_MAX_BUDGET, "max_budget", "error_max_budget_usd", 1, "over the cap of money")           \
     X(EXIT_REPEATING, "repeating", "error_during_execution", 1, "it goes round in a circle")       \
+    X(EXIT_COMMAND_FAILED, "command_failed", "error_during_execution", 1,                          \
+      "a slash command that could not do what it was asked")                                       \
     X(EXIT_HOOK_STOPPED, "hook_stopped", "success", 0, "a hook stopped it")                        \
     X(EXIT_ABORTED_STREAMING, "aborted_streaming", "error_during_execution", 130,                  \
       "interrupted as it spoke")                                                                   \

@@ -129,7 +129,7 @@ on_command(struct engine *e, const struct op *op)
     if (str_starts(text, "!"))
         ops_queue_work(e, WORK_SHELL, op->text, true, false);
     else if (command_is_immediate(text) || (!e->running && !command_takes_time(text)))
-        command_run(e, op->text ? op->text : "");
+        (void)command_run(e, op->text ? op->text : "", NULL); /* what went wrong was told */
     else
         ops_queue_work(e, WORK_COMMAND, op->text, false, false);
 }
@@ -140,7 +140,7 @@ ops_trust(struct engine *e)
     struct core *c = &e->core;
     struct err err = {0};
     if (!trust_grant(c->config_dir, c->root, &err)) {
-        core_error(c, &err, NULL);
+        core_refuse_err(c, &err);
         return false;
     }
     c->trusted = true;
@@ -158,7 +158,7 @@ as_command(struct engine *e, const char *name, const char *arg)
     if (e->running || command_takes_time(str_from(line)))
         ops_queue_work(e, WORK_COMMAND, line, false, false);
     else
-        command_run(e, line);
+        (void)command_run(e, line, NULL);
     free(line);
 }
 

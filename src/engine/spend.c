@@ -296,7 +296,7 @@ spend_command(struct core *c, struct str arg)
     bool off = str_is(rest, "off");
     double usd = off ? -1 : strtod(text, &end);
     if (!off && (*end || !(usd > 0) || usd > 1e9)) {
-        core_notice(c, "'%.40s' is no amount: /budget 5, /budget day 20, /budget off", text);
+        core_refuse(c, "'%.40s' is no amount: /budget 5, /budget day 20, /budget off", text);
     } else {
         *(day ? &c->spend.raised_day : &c->spend.raised_session) = usd;
         show(c);

@@ -472,8 +472,8 @@ submit_run(struct engine *e, struct work *take_w)
         run_prompt(e, take_w->text, turn, &r);
     } else if (take_w->kind == WORK_SHELL) {
         text = run_shell(e, take_w->text, turn, &r);
-    } else {
-        command_run(e, take_w->text);
+    } else if (!command_run(e, take_w->text, &r.err)) {
+        r.exit = EXIT_COMMAND_FAILED;
     }
     if (take_w->kind == WORK_PROMPT)
         text = final_text(c);

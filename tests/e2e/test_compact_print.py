@@ -66,9 +66,12 @@ def a_failed_one_is_told():
     lines = lines_of(run)
     check(not [m for m in lines if m.get("subtype") == "compact_boundary"], run.stdout)
     check([m for m in lines if "was not compacted: the answer is empty" in m.get("content", "")], run.stdout)
-    result_of(lines)
+    m = result_of(lines)
+    check(run.returncode == 1 and m["is_error"] and m["subtype"] == "error_during_execution", run.returncode, m)
+    check(m["errors"] == ["the answer is empty"], m)
     run = w.print_mode("/compact", "-r", session, env=server.env)
     check("was not compacted: the answer is empty" in run.stderr, run.stderr)
+    check(run.returncode == 1, run.returncode, run.stderr)
     server.close()
     w.close()
 

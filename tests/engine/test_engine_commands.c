@@ -45,6 +45,59 @@ test_commands_answer(void **state)
     rig_end(&r);
 }
 
+/* Who posts one as a prompt (a script, with -p) sees in its result that it did not do what it was asked. */
+static void
+test_a_command_that_fails_is_an_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *why; /* NULL: it is done */
+    } cases[] = {
+        {"/compact", "nothing that could get shorter"},
+        {"/mode sideways", "unknown mode"},
+        {"/mode bypass", "bypass is not available"},
+        {"/pin remove 9", "there is no pin 9"},
+        {"/pin remove that", "which one"},
+        {"/pin src/nowhere.c", "is no file"},
+        {"/context open 9", "9"},
+        {"/context open that", "which one"},
+        {"/resume", "which one"},
+        {"/resume nobody", "nobody"},
+        {"/fork", "nothing to fork"},
+        {"/export", "nothing to export"},
+        {"/export a.pdf", "not .pdf"},
+        {"/export --often a", "usage"},
+        {"/permissions remove", "which one"},
+        {"/permissions remove allow Bash(x)", "Bash(x)"},
+        {"/sandbox maybe", "not 'maybe'"},
+        {"/budget lots", "no amount"},
+        {"/fast sideways", "not 'sideways'"},
+        {"/fast on", "cannot be had"},
+        {"/connect a b c d", "usage"},
+        {"/connect a", "no other provider"},
+        {"/connect --save", "cannot be saved"},
+        {"/pin", NULL},
+        {"/mode plan", NULL},
+        {"/pin the port is 5000", NULL},
+        {"/rename a name", NULL},
+        {"/cost", NULL},
+    };
+    struct rig r;
+    rig_init(&r);
+    rig_start(&r);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct event *e = rig_submit(&r, cases[i].line);
+        const char *why = cases[i].why, *errors = e->u.result.errors ? e->u.result.errors : "";
+        bool ok = why ? strcmp(e->u.result.exit, "command_failed") == 0 && e->u.result.is_error &&
+                            e->u.result.exit_code == 1 && strstr(errors, why)
+                      : strcmp(e->u.result.exit, "completed") == 0 && !*errors;
+        if (!ok)
+            fail_msg("%s: %s %d %s", cases[i].line, e->u.result.exit, e->u.result.exit_code,
+                     errors);
+    }
+    rig_end(&r);
+}
+
 static void
 test_queries_answer_with_json(void **state)
 {
@@ -193,6 +246,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instructions_too_large_are_told),
         cmocka_unit_test(test_commands_answer),
+        cmocka_unit_test(test_a_command_that_fails_is_an_error),
         cmocka_unit_test(test_queries_answer_with_json),
         cmocka_unit_test(test_memory_and_named_files_join_the_first_message),
         cmocka_unit_test(test_what_may_not_be_read_is_no_memory),
