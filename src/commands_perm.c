@@ -216,6 +216,9 @@ run_log(int argc, char **argv, struct setup *s)
         if (o.q.skipped)
             fprintf(stderr, "yare: perm log: %zu line%s could not be read and %s left out\n",
                     o.q.skipped, o.q.skipped == 1 ? "" : "s", o.q.skipped == 1 ? "was" : "were");
+        if (o.q.dropped)
+            fprintf(stderr, "yare: perm log: only the newest %d; %zu older ones are left out\n",
+                    AUDIT_ROWS_MAX, o.q.dropped);
         if (fflush(stdout) != 0)
             code = 1;
     }

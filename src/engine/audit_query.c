@@ -12,7 +12,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 
-enum { ROWS_MAX = 200000, LINE_MAX_BYTES = 8 << 20 };
+enum { LINE_MAX_BYTES = 8 << 20 };
 
 void
 audit_query_init(struct audit_query *q)
@@ -199,24 +199,114 @@ row_fill(struct audit_row *r, const struct cJSON *entry, struct str line, const 
     r->raw = str_dup(line);
 }
 
+static int
+older_first(const void *a, const void *b)
+{
+    const struct audit_row *x = a, *y = b;
+    if (x->time_ms != y->time_ms)
+        return x->time_ms < y->time_ms ? -1 : 1;
+    int order = strcmp(x->session, y->session);
+    return order ? order : x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Oldest first, and the newest `most` of them; gives how many went. */
+static size_t
+keep_newest(struct audit_query *q, size_t most)
+{
+    size_t gone = q->n > most ? q->n - most : 0;
+    if (q->n)
+        qsort(q->rows, q->n, sizeof *q->rows, older_first);
+    for (size_t i = 0; i < gone; i++)
+        row_release(&q->rows[i]);
+    if (gone)
+        memmove(q->rows, q->rows + gone, most * sizeof *q->rows);
+    q->n -= gone;
+    return gone;
+}
+
+static size_t
+room(const struct audit_query *q)
+{
+    return q->room ? q->room : AUDIT_ROWS_MAX;
+}
+
+static void
+take_row(struct audit_query *q, const struct audit_row *take_r)
+{
+    ARRAY_GROW(q->rows, q->n, q->cap);
+    q->rows[q->n] = *take_r;
+    q->rows[q->n++].at = q->taken++;
+    if (q->n >= room(q) + room(q) / 8 + 1) /* not at each: it sorts */
+        q->dropped += keep_newest(q, room(q));
+}
+
 static void
 add_line(struct audit_query *q, struct str line, const char *session)
 {
     struct audit_row r = {0};
     struct cJSON *entry = line.len ? json_parse(line, NULL) : NULL;
-    if (!json_is_object(entry) || !json_cstr(entry, "tool", NULL) || q->n >= ROWS_MAX) {
+    if (!json_is_object(entry) || !json_cstr(entry, "tool", NULL)) {
         q->skipped += line.len > 0;
         json_free(entry);
         return;
     }
     row_fill(&r, entry, line, session);
-    if (is_wanted(q, entry, &r)) {
-        ARRAY_GROW(q->rows, q->n, q->cap);
-        q->rows[q->n++] = r;
-    } else {
+    if (is_wanted(q, entry, &r))
+        take_row(q, &r);
+    else
         row_release(&r);
-    }
     json_free(entry);
+}
+
+/* ---- a file ---- */
+
+struct reader {
+    struct audit_query *q;
+    const char *session;
+    struct buf line; /* as far as it was read */
+    bool too_long;
+};
+
+static void
+add_piece(struct reader *r, struct str piece)
+{
+    r->too_long |= r->line.len + piece.len > LINE_MAX_BYTES;
+    if (!r->too_long)
+        buf_add_str(&r->line, piece);
+}
+
+/* whole: its end was read too; a torn one is no entry. */
+static void
+end_line(struct reader *r, bool whole)
+{
+    if (r->too_long || !whole)
+        r->q->skipped += r->too_long || r->line.len;
+    else
+        add_line(r->q, str_trim(buf_str(&r->line)), r->session);
+    buf_clear(&r->line);
+    r->too_long = false;
+}
+
+static bool
+read_lines(struct reader *r, int fd)
+{
+    char chunk[65536];
+    ssize_t n;
+    while ((n = read(fd, chunk, sizeof chunk)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        struct str rest = str_make(chunk, (size_t)n);
+        for (size_t nl; (nl = str_find(rest, '\n', 0)) != (size_t)-1;) {
+            add_piece(r, str_sub(rest, 0, nl));
+            end_line(r, true);
+            rest = str_sub(rest, nl + 1, rest.len);
+        }
+        add_piece(r, rest);
+    }
+    end_line(r, false);
+    return true;
 }
 
 bool
@@ -225,46 +315,18 @@ audit_query_read(struct audit_query *q, const char *file, const char *session, s
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return errno == ENOENT || err_sys(err, errno, "cannot open the audit log '%s'", file);
-    FILE *in = fdopen(fd, "r");
-    if (!in) {
-        close(fd);
-        return err_sys(err, errno, "cannot read the audit log '%s'", file);
-    }
-    char *line = NULL;
-    size_t cap = 0;
-    for (ssize_t n; (n = getline(&line, &cap, in)) > 0;) {
-        bool whole = line[n - 1] == '\n';
-        struct str s = str_trim(str_make(line, (size_t)n));
-        if (!whole || n > LINE_MAX_BYTES)
-            q->skipped++;
-        else
-            add_line(q, s, session);
-    }
-    bool ok = !ferror(in) || err_sys(err, errno, "cannot read the audit log '%s'", file);
-    free(line);
-    fclose(in);
+    struct reader r = {.q = q, .session = session};
+    buf_init(&r.line, LINE_MAX_BYTES);
+    bool ok = read_lines(&r, fd) || err_sys(err, errno, "cannot read the audit log '%s'", file);
+    buf_release(&r.line);
+    close(fd);
     return ok;
-}
-
-static int
-older_first(const void *a, const void *b)
-{
-    const struct audit_row *x = a, *y = b;
-    if (x->time_ms != y->time_ms)
-        return x->time_ms < y->time_ms ? -1 : 1;
-    return strcmp(x->session, y->session);
 }
 
 void
 audit_query_sort(struct audit_query *q)
 {
-    if (q->n)
-        qsort(q->rows, q->n, sizeof *q->rows, older_first);
-    if (!q->last || q->n <= q->last)
-        return;
-    size_t gone = q->n - q->last;
-    for (size_t i = 0; i < gone; i++)
-        row_release(&q->rows[i]);
-    memmove(q->rows, q->rows + gone, q->last * sizeof *q->rows);
-    q->n = q->last;
+    q->dropped += keep_newest(q, room(q));
+    if (q->last)
+        (void)keep_newest(q, q->last);
 }

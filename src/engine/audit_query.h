@@ -1,7 +1,8 @@
 #pragma once
 /*
  * Questions to the audit log (engine/audit.h): which decisions, of which files, by whom. Lines that are no entries (a torn last one,
- * another format) are passed over and counted. Any thread.
+ * another format, one longer than any entry) are passed over and counted. Of more entries than there is room for the newest are kept.
+ * Any thread.
  *
  *     audit_query_init(&q); q.tool = "Bash"; ... for each session: audit_query_read(&q, file, id, &err); audit_query_sort(&q);
  */
@@ -17,6 +18,7 @@ enum audit_outcome { AUDIT_ANY, AUDIT_ALLOWED, AUDIT_ASKED, AUDIT_DENIED };
 /* One decision, as a row. Strings are owned. */
 struct audit_row {
     int64_t time_ms, waited_ms;
+    size_t at;           /* taken as the so-manyth: order within a millisecond */
     bool allowed, asked; /* asked: the chain's answer was a question */
     bool replaced;       /* ... and another one took its place: edited, or asked again */
     char *time, *session, *tool, *what, *who, *mode;
@@ -32,10 +34,14 @@ struct audit_query {
     enum audit_outcome outcome;
     int64_t since_ms, until_ms; /* since 1970; until is not included */
     size_t last;                /* only so many, the newest */
+    size_t room;                /* rows kept at most; 0: AUDIT_ROWS_MAX */
     /* the answer */
     struct audit_row *rows;
     size_t n, cap, skipped;
+    size_t dropped; /* older ones that there was no room for; not those that `last` leaves out */
+    size_t taken;   /* rows so far */
 };
+#define AUDIT_ROWS_MAX 200000
 void audit_query_init(struct audit_query *q);
 void audit_query_release(struct audit_query *q);
 /* Adds what the file of that session holds. A file that is not there holds nothing. */

@@ -6,6 +6,11 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "unit/temp_dir.h"
 
 #include "engine/audit.h"
@@ -99,6 +104,72 @@ test_filters(void **state)
             assert_memory_equal(q.rows[0].time, cases[i].first, 10);
         audit_query_release(&q);
     }
+}
+
+/* Sessions are read newest first, as the list has them: what has no room any more is what is oldest by its time. */
+static void
+test_the_newest_are_kept(void **state)
+{
+    (void)state;
+    char *dir = temp_dir_make(), *file = fs_join(dir, "audit.jsonl");
+    struct audit_query q;
+    struct err err;
+    struct buf text;
+    audit_query_init(&q);
+    q.room = 40;
+    for (int session = 1; session >= 0; session--) {
+        buf_init(&text, BUF_MAX);
+        for (int i = 0; i < 60; i++)
+            buf_addf(
+                &text,
+                "{\"time\":\"2026-02-0%dT00:%02d:00.000Z\",\"tool\":\"Bash\",\"what\":\"%d\"}\n",
+                session + 1, i, i);
+        temp_file_write(dir, "audit.jsonl", buf_cstr(&text));
+        buf_release(&text);
+        assert_true(audit_query_read(&q, file, session ? "new" : "old", &err));
+        assert_true(q.n <= 46); /* never much more than the room */
+    }
+    audit_query_sort(&q);
+    assert_int_equal(q.n, 40);
+    assert_int_equal(q.dropped, 80);
+    assert_int_equal(q.skipped, 0);
+    for (size_t i = 0; i < q.n; i++) {
+        assert_string_equal(q.rows[i].session, "new");
+        assert_int_equal(atoi(q.rows[i].what), 20 + i);
+    }
+    audit_query_release(&q);
+    free(file);
+    temp_dir_remove(dir);
+}
+
+/* A hole of zeros, as a crash may leave: it is passed over without being held. */
+static void
+test_a_line_without_an_end_is_not_held(void **state)
+{
+    (void)state;
+    enum { HOLE = 200 << 20 };
+    char *dir = temp_dir_make(), *file = fs_join(dir, "audit.jsonl");
+    struct audit_query q;
+    struct err err;
+    struct rusage before, after;
+    audit_query_init(&q);
+    temp_file_write(dir, "audit.jsonl", "");
+    int fd = open(file, O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, HOLE), 0);
+    assert_int_equal(lseek(fd, 0, SEEK_END), HOLE);
+    assert_true(write(fd, "\n", 1) == 1);
+    assert_true(write(fd, log_lines[0], strlen(log_lines[0])) == (ssize_t)strlen(log_lines[0]));
+    close(fd);
+    getrusage(RUSAGE_SELF, &before);
+    assert_true(audit_query_read(&q, file, "s1", &err));
+    getrusage(RUSAGE_SELF, &after);
+    assert_int_equal(q.n, 1);
+    assert_int_equal(q.skipped, 1);
+    assert_true(after.ru_maxrss - before.ru_maxrss < (HOLE >> 10) / 2); /* in kB */
+    audit_query_release(&q);
+    free(file);
+    temp_dir_remove(dir);
 }
 
 /* What an allow hangs on is the layer that took the asks away, not a part that needed none. */
@@ -250,6 +321,8 @@ main(void)
         cmocka_unit_test(test_what_decided),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_the_newest_are_kept),
+        cmocka_unit_test(test_a_line_without_an_end_is_not_held),
         cmocka_unit_test(test_an_entry_behind_a_torn_line_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
