@@ -248,6 +248,8 @@ next_due(const struct app *a)
         sooner(&at, approval_holds_until(&a->approval));
     if (a->held)
         sooner(&at, a->held_ms + TRUST_HOLD_MS);
+    if (a->held_key)
+        sooner(&at, a->held_ms + KEY_HOLD_MS);
     if (app_start_due(a) >= 0)
         sooner(&at, app_start_due(a));
     if (app_activity_due(a) >= 0)
@@ -271,9 +273,11 @@ take_time(struct app *a, int64_t now)
     app_activity_time(a, now);
     if (a->held && now >= a->held_ms + TRUST_HOLD_MS)
         app_held_is_answer(a);
+    if (a->held_key && now >= a->held_ms + KEY_HOLD_MS)
+        app_held_key_acts(a, now);
     if (wants_focus(a) && now >= a->last_key_ms + FOCUS_QUIET_MS) {
         a->focus = PANE_APPROVAL;
-        a->approval.lent = true;
+        a->focus_taken = true;
         a->approval.shown_since_ms = now; /* the guard against a key that was meant elsewhere */
         a->dirty = true;
     }

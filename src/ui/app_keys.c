@@ -105,49 +105,49 @@ prompt_takes(struct app *a, int key, int64_t now)
     app_prompt_key(a, key, now);
 }
 
-/* Nobody looks for a key to be an answer who is beginning a sentence: where the pane took the focus by itself, a letter goes to
- * the prompt, however long the next one takes. Enter behind it, with nothing else written, makes it a key of the pane. */
+/* Nobody looks for a key to be an answer who is beginning a sentence: where the pane took the focus by itself, the first letter
+ * waits for what follows. */
 static bool
-begins_sentence(struct app *a, int key, int64_t now)
+hold_key(struct app *a, int key, int64_t now)
 {
-    if (a->focus != PANE_APPROVAL || !a->approval.lent || !is_text(key) ||
-        approval_typing(&a->approval) || a->approval.confirm_always)
+    if (!a->focus_taken || !is_text(key) || approval_typing(&a->approval) ||
+        a->approval.confirm_always)
         return false;
-    bool meant = keys_action_in(KEYS_APPROVAL, key, 0) != ACT_NONE && key < 0x80 &&
-                 !approval_guarded(&a->approval, now);
-    prompt_takes(a, key, now);
-    a->approval.offered = meant ? key : 0;
+    a->held_key = key;
+    a->held_ms = now;
     return true;
 }
 
-/* The prompt holds the letter that was offered and no other. */
-static bool
-is_lone(const struct app *a, int letter)
-{
-    struct str s = buf_str(&a->input.text);
-    for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] != letter)
-            return false;
-    return s.len > 0;
-}
-
-/* The key behind a letter that is offered. True: it is used up. */
-static bool
-settle_offered(struct app *a, int key, int64_t now)
+/* Nothing followed: it is a key of the pane, unless it means nothing there or came before the request could be seen. */
+void
+app_held_key_acts(struct app *a, int64_t now)
 {
     bool used;
-    int letter = a->approval.offered;
-    if (key == letter)
-        return false;
-    a->approval.offered = 0;
-    if (a->focus != PANE_PROMPT || !is_lone(a, letter) || (key != YK_ENTER && key != YK_ESC))
-        return false;
-    input_clear(&a->input);
-    if (key == YK_ESC)
-        return true;
-    app_focus(a, PANE_APPROVAL);
-    approval_take(a, approval_key(&a->approval, &a->view, letter, STR(""), now, &used));
-    return true;
+    int key = a->held_key;
+    bool meant = a->focus == PANE_APPROVAL && keys_action_in(KEYS_APPROVAL, key, 0) != ACT_NONE &&
+                 !approval_guarded(&a->approval, a->held_ms);
+    a->held_key = 0;
+    a->focus_taken = false; /* the person is there now */
+    a->dirty = true;
+    if (meant)
+        approval_take(a, approval_key(&a->approval, &a->view, key, STR(""), now, &used));
+    else
+        prompt_takes(a, key, now);
+}
+
+/* What came behind the key that is held makes it a word of the prompt, or a key of the pane. */
+static void
+settle_held(struct app *a, int key, int64_t now)
+{
+    int held = a->held_key;
+    if (is_text(key) || key == YK_PASTE || key == YK_BACKSPACE) {
+        a->held_key = 0;
+        prompt_takes(a, held, now);
+    } else if (key == YK_ESC) {
+        a->held_key = 0;
+    } else {
+        app_held_key_acts(a, now);
+    }
 }
 
 /* The focus' own keys; what is left over goes to the actions that hold anywhere, letters to the prompt. */
@@ -155,13 +155,13 @@ static void
 pane_key(struct app *a, int key, struct str paste, int64_t now)
 {
     bool used = false;
-    if (begins_sentence(a, key, now))
+    if (a->focus == PANE_APPROVAL && hold_key(a, key, now))
         return;
-    if (a->approval.lent && key == YK_PASTE && !approval_typing(&a->approval))
+    if (a->focus_taken && key == YK_PASTE && !approval_typing(&a->approval))
         app_focus(a, PANE_PROMPT);
     if (a->focus == PANE_APPROVAL) {
         approval_take(a, approval_key(&a->approval, &a->view, key, paste, now, &used));
-        a->approval.lent &= !used;
+        a->focus_taken &= !used;
     } else if (key == YK_PASTE) {
         app_focus(a, PANE_PROMPT);
         if (!a->o->replay)
@@ -279,8 +279,8 @@ dispatch(struct app *a, int key, struct str paste, int64_t now)
     if (wheel_or_focus(a, key))
         return;
     a->last_key_ms = now;
-    if (a->approval.offered && settle_offered(a, key, now))
-        return;
+    if (a->held_key)
+        settle_held(a, key, now);
     if (anywhere_key(a, key, now) || app_box_key(a, key, paste))
         return;
     if (a->log.id) {

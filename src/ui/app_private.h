@@ -41,7 +41,9 @@ struct offer { /* EV_OFFER; the oldest is shown */
 #define FRAME_MS 16         /* between two frames of streamed output */
 #define FOCUS_QUIET_MS 1000 /* a request takes the focus when no key came for this long */
 #define TWICE_MS 1000       /* Ctrl+C twice, Esc twice */
-#define TRUST_HOLD_MS 400   /* a `y` that another letter follows this soon is the start of a word */
+#define KEY_HOLD_MS                                                                                \
+    300 /* the same for any letter where the permission pane took the focus by itself */
+#define TRUST_HOLD_MS 400 /* a `y` that another letter follows this soon is the start of a word */
 #define NOTE_MS 4000
 #define EXIT_LINES 40               /* of the last answer that stay on the normal screen */
 #define INTERRUPTING "interrupting" /* the note until the turn has ended */
@@ -74,9 +76,11 @@ struct app {
     enum pane focus;
     int selected; /* in the activity pane */
     enum line_mode line;
-    struct field field;   /* what is searched for */
-    size_t history_at;    /* hit of the history search */
-    int chord;            /* first key of a chord, or 0 */
+    struct field field; /* what is searched for */
+    size_t history_at;  /* hit of the history search */
+    int chord;          /* first key of a chord, or 0 */
+    int held_key; /* the first letter, not yet believed, where the permission pane took the focus by itself; 0: none */
+    bool focus_taken; /* the permission pane has the focus because nothing was typed for a while */
     struct err start_err; /* the engine never came: said once the screen is left */
     char held;            /* 'y' or 'n' to the trust question, not yet believed; 0: none */
     int64_t held_ms;
@@ -199,8 +203,9 @@ bool app_prompt_action(
     struct app *a,
     enum key_action act); /* what a chord gave; false: it is none of the prompt's own */
 void app_line_key(struct app *a, int key, struct str paste,
-                  int64_t now_ms); /* while a->line is not LINE_PROMPT */
-void app_follow(struct app *a);    /* completion looks at the prompt again */
+                  int64_t now_ms);                  /* while a->line is not LINE_PROMPT */
+void app_follow(struct app *a);                     /* completion looks at the prompt again */
+void app_held_key_acts(struct app *a, int64_t now); /* the same in the permission pane */
 /* app_trust.c: the question whether the folder is trusted */
 bool app_shows_trust_box(
     const struct app *a); /* the whole question stands over the transcript, and has the keys */
@@ -220,6 +225,7 @@ void app_submit_text(struct app *a, struct str text);
 /* app_pages.c: pages, pickers, offers, and what the screen asks by itself */
 void app_open_page(struct app *a, const struct page_type *type);
 void app_open_picker(struct app *a, const struct picker_type *type);
+void app_open_sessions(struct app *a, struct str words); /* goes on with the only one at once */
 bool app_box_open(const struct app *a); /* a page or picker has the screen */
 bool app_covered(
     const struct app *a); /* the panes cannot be seen: a box, a log, or a request over everything */

@@ -48,14 +48,13 @@ static const struct tour_step {
      "Enter opens the fold of the one at the cursor."},
     {WANT_ASK, ACT_NONE, "replace `teh` with `the` in notes/list.txt", "Enter sends the edit",
      "An edit changes a file, so it asks first."},
-    {WANT_DECIDED, ACT_PANE3, NULL, "%KEY, y allows it",
-     "The change is shown before it happens. %KEY goes to the request: y allows it once, w shows "
-     "the "
-     "whole chain of reasons. After a quiet second it takes the keys by itself; there Enter goes "
-     "behind the letter, so that no word you begin is an answer."},
+    {WANT_DECIDED, ACT_PANE3, NULL, "y allows it, w says why",
+     "The change is shown before it happens. The request takes the keys after a quiet second, or "
+     "with %KEY. y allows it once, w shows the "
+     "whole chain of reasons."},
     {WANT_ASK, ACT_NONE, "run rm notes/list.txt", "Enter sends it",
      "Now something you may not want."},
-    {WANT_DECIDED, ACT_PANE3, NULL, "%KEY, n, a reason, Enter",
+    {WANT_DECIDED, ACT_PANE3, NULL, "n, a reason, Enter",
      "Say no: n, then a reason for the model (or none), then Enter. The model reads the reason and "
      "can do it another way."},
     {WANT_AUTO, ACT_AFK, NULL, "%KEY turns AFK on",

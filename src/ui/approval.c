@@ -74,7 +74,7 @@ approval_title(const struct approval *a, const struct view *v, struct buf *out)
     size_t place, n = approval_pending(a, v, &place);
     buf_adds(out, "permission");
     if (n)
-        buf_addf(out, " %zu of %zu%s", place + 1, n, a->lent ? " · letter, Enter" : "");
+        buf_addf(out, " %zu of %zu", place + 1, n);
 }
 
 static void
@@ -86,7 +86,6 @@ show(struct approval *a, const struct ask *ask)
     a->folded = true; /* until drawing has seen it whole */
     memset(&a->seen, 0, sizeof a->seen);
     a->chosen = false;
-    a->offered = 0;
     a->note = NULL;
     a->scroll = a->max_scroll = 0;
     field_clear(&a->field);

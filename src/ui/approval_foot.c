@@ -66,36 +66,10 @@ main_keys(const struct foot *s, struct flow *f, const char *between, bool brief)
     }
 }
 
-/* "y Enter once": the letter stands in the prompt, and is a word of it as soon as another follows. */
-static void
-offered_keys(const struct foot *s, struct flow *f, const char *between, bool brief)
-{
-    static const struct {
-        enum key_action act;
-        const char *what;
-    } words[] = {{ACT_ONCE, "once"},     {ACT_ALWAYS, "always"}, {ACT_NO, "no"},
-                 {ACT_WHY, "why"},       {ACT_EDIT, "edit"},     {ACT_DIFF, "diff"},
-                 {ACT_ASK_NEXT, "next"}, {ACT_ASK_BACK, "back"}};
-    enum key_action act = keys_action_in(KEYS_APPROVAL, s->a->offered, 0);
-    const char *what = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (words[i].act == act)
-            what = words[i].what;
-    if (is_budget(s) && (act == ACT_ONCE || act == ACT_NO))
-        what = act == ACT_ONCE ? "raise" : "stop";
-    char letter[] = {(char)s->a->offered, '\0'};
-    key(f, letter, NULL, between);
-    key(f, "Enter", brief ? NULL : what, " ");
-    key(f, "Esc", brief ? NULL : "back", between);
-    own_key(f, ACT_PANE3, brief ? NULL : "all keys", between);
-}
-
 static void
 keys_flow(const struct foot *s, struct flow *f, const char *between, bool brief)
 {
-    if (!s->focus && s->a->offered) {
-        offered_keys(s, f, between, brief);
-    } else if (!s->focus) {
+    if (!s->focus) {
         own_key(f, ACT_PANE3, brief ? NULL : "to answer", between);
     } else if (s->a->typing_reason) {
         key(f, "Enter", brief ? NULL : "says no", between);

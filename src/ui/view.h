@@ -197,8 +197,6 @@ struct approval {
     uint64_t drawn; /* serial that was last drawn with the focus: no key answers another */
     /* what was written about went away: until the person pauses, keys are meant for that */
     bool typed_on;
-    bool lent;   /* it has the focus because nothing was typed for a while, not by a key */
-    int offered; /* the letter in the prompt that Enter makes a key of the pane; 0: none */
     int answer_key; /* that gave the last answer, and when it came last: while it is held down it gives no other */
     int64_t answer_ms;
     bool chosen;        /* the person went to this one: they can go on looking at once */

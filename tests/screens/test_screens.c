@@ -200,10 +200,8 @@ step(struct screen *s, const struct cJSON *o)
         app_key(a, YK_PASTE, json_str(o, "paste"), clock_mono_ms());
     if (json_at(o, "do"))
         do_step(s, json_cstr(o, "do", ""));
-    if (json_at(o, "focus")) {
+    if (json_at(o, "focus"))
         a->focus = pane_named(json_cstr(o, "focus", ""));
-        a->approval.lent = false; /* as if by its key */
-    }
     if (json_at(o, "resize"))
         canvas_resize(&a->canvas, (int)json_int(o, "resize.0", 80),
                       (int)json_int(o, "resize.1", 24));
