@@ -18,6 +18,7 @@ write_session(struct jw *w, const struct session_info *s)
     jw_object(w);
     jw_kcstr(w, "id", s->id);
     jw_kcstr(w, "title", s->title ? s->title : "");
+    jw_kcstr(w, "first", s->first ? s->first : "");
     jw_kcstr(w, "cwd", s->cwd ? s->cwd : "");
     jw_kint(w, "created_ms", s->created_ms);
     jw_kint(w, "last_ms", s->last_ms);

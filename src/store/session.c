@@ -277,17 +277,32 @@ find_by_id(const struct found *found, size_t n, const char *id, char ret_id[ID_M
 }
 
 static bool
+begins_with(const char *text, const char *words)
+{
+    size_t len;
+    return text && text_find_fold(str_from(text), str_from(words), 0, &len) == 0;
+}
+
+static bool
 find_by_title(const char *data_dir, const char *project_root, const char *title,
               char ret_id[ID_MAX + 1], struct err *err)
 {
     struct session_info *list;
-    size_t n;
+    size_t n, begun = 0;
     if (!session_list(data_dir, project_root, &list, &n, err))
         return false;
     for (size_t i = 0; i < n && !ret_id[0]; i++) /* of two the newer */
         if (text_equal_fold(str_from(list[i].title), str_from(title)))
             memcpy(ret_id, list[i].id, ID_MAX + 1);
+    for (size_t i = 0; i < n && !ret_id[0]; i++)
+        begun += begins_with(list[i].title, title) || begins_with(list[i].first, title);
+    for (size_t i = 0; i < n && begun == 1 && !ret_id[0]; i++)
+        if (begins_with(list[i].title, title) || begins_with(list[i].first, title))
+            memcpy(ret_id, list[i].id, ID_MAX + 1);
     session_list_free(list, n);
+    if (begun > 1)
+        return err_set(err, ERR_INVALID, "%zu sessions begin with '%s': give more of it, or the id",
+                       begun, title);
     return ret_id[0] ||
            err_set(err, ERR_INVALID, "no session '%s' in this project: `yare sessions` lists them",
                    title);

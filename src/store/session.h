@@ -22,6 +22,7 @@ void session_paths_release(struct session_paths *p);
 struct session_info {
     char id[37];
     char *path, *title; /* title: the first prompt's first line, or the custom title */
+    char *first;        /* the first prompt's first line; NULL: none */
     char *cwd;
     int64_t created_ms, last_ms;
     int64_t messages, bytes;
@@ -41,7 +42,8 @@ bool session_search(const char *data_dir, const char *project_root, struct str w
                     struct session_info **ret, size_t *ret_n, bool *ret_all,
                     struct err *err) MUST_CHECK;
 void session_list_free(struct session_info *s, size_t n);
-/* The session to --continue (newest interactive one), or to --resume by id, unique id prefix or title. */
+/* The session to --continue (newest interactive one), or to --resume by id, unique id prefix, title (of two the newer), or the
+ * words that one title or first prompt alone begins with. */
 bool session_find(const char *data_dir, const char *project_root, const char *id_or_title,
                   char ret_id[37], struct err *err) MUST_CHECK;
 

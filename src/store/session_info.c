@@ -156,10 +156,9 @@ fill_gaps(struct session_info *s, const char *path, char *take_first)
         if (!s->created_ms)
             s->created_ms = s->last_ms;
     }
-    if (s->title)
-        free(take_first);
-    else
-        s->title = take_first ? take_first : xstrdup("(no prompt yet)");
+    s->first = take_first;
+    if (!s->title)
+        s->title = xstrdup(take_first ? take_first : "(no prompt yet)");
     if (!s->cwd)
         s->cwd = xstrdup("");
 }
@@ -195,6 +194,7 @@ session_info_release(struct session_info *s)
 {
     free(s->path);
     free(s->title);
+    free(s->first);
     free(s->cwd);
     free(s->excerpt);
     *s = (struct session_info){0};

@@ -49,6 +49,17 @@ app_open_picker(struct app *a, const struct picker_type *type)
     a->dirty = true;
 }
 
+void
+app_open_sessions(struct app *a, struct str words)
+{
+    page_close(&a->page);
+    a->note_until_ms = 0;
+    if (!ask(a, picker_open_with(&a->picker, &picker_sessions, words)))
+        a->picker.seq = 0;
+    picker_mark(&a->picker, a->view.session_id);
+    a->dirty = true;
+}
+
 bool
 app_box_open(const struct app *a)
 {
@@ -119,6 +130,7 @@ app_take_answer(struct app *a, const struct event *ev)
     picker_answer(&a->picker, ev, &op);
     trust_box_answer(&a->trust, ev);
     (void)ask(a, op);
+    run_chosen(a, picker_only(&a->picker));
     if (a->page.type && a->page.again)
         (void)ask(a, page_refresh(&a->page, true));
     if (ev->seq == COMMANDS_SEQ)

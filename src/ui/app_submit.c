@@ -38,11 +38,26 @@ app_waits(const struct app *a, struct str s)
     return app_is_shell(s) || (c && c->waits);
 }
 
+/* The words of "/resume WORDS"; none where they may be an id, or a title in quotes: these are the engine's. */
+static struct str
+resume_words(struct str s)
+{
+    static const char name[] = "/resume ";
+    if (!str_starts(s, name))
+        return STR("");
+    struct str words = str_trim(str_sub(s, sizeof name - 1, s.len));
+    bool id = true;
+    for (size_t i = 0; i < words.len; i++)
+        id &= words.ptr[i] == '-' || strchr("0123456789abcdef", words.ptr[i]) != NULL;
+    return id || words.ptr[0] == '"' ? STR("") : words;
+}
+
 static bool
 local_command(struct app *a, struct str s)
 {
     s = str_trim(s);
     const struct command_view *v = commands_view(s);
+    struct str words = resume_words(s);
     if (str_is(s, "/exit") || str_is(s, "/quit"))
         app_quit(a, 0);
     else if (str_is(s, "/trust"))
@@ -51,6 +66,8 @@ local_command(struct app *a, struct str s)
         app_open_page(a, v->page);
     else if (v)
         app_open_picker(a, v->picker);
+    else if (words.len)
+        app_open_sessions(a, words);
     else
         return false;
     return true;

@@ -24,7 +24,7 @@ static const struct {
     {"model", "[ID]", "choose the model", true},
     {"permissions", "[remove LIST RULE]", "the rules in force, and where each stands", false},
     {"quit", "", "leave yare", false},
-    {"resume", "[ID]", "go on with another session", true},
+    {"resume", "[ID|WORDS]", "go on with another session", true},
     {"state", "", "the loop's state and last transitions", false},
     {"tour", "", "two minutes through the screen, and back here", false},
 };

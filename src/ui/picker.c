@@ -29,6 +29,7 @@ picker_close(struct picker *p)
     p->problem = p->asked = p->current = NULL;
     p->type = NULL;
     p->seq = 0;
+    p->only = false;
     p->n_rows = p->selected = p->top = 0;
     field_clear(&p->words);
 }
@@ -145,6 +146,16 @@ picker_open(struct picker *p, const struct picker_type *type)
 }
 
 struct op *
+picker_open_with(struct picker *p, const struct picker_type *type, struct str words)
+{
+    picker_close(p);
+    p->type = type;
+    field_set(&p->words, words);
+    p->only = true;
+    return question(p);
+}
+
+struct op *
 picker_refresh(struct picker *p)
 {
     return p->type && !p->answer ? question(p) : NULL;
@@ -225,11 +236,43 @@ choose(struct picker *p, char **ret_command)
     picker_close(p);
 }
 
+static bool
+begins_with(const struct cJSON *row, struct str words)
+{
+    size_t len;
+    return text_find_fold(json_str(row, "title"), words, 0, &len) == 0 ||
+           text_find_fold(json_str(row, "first"), words, 0, &len) == 0;
+}
+
+char *
+picker_only(struct picker *p)
+{
+    char *command = NULL;
+    struct str words = str_trim(buf_str(&p->words.text));
+    size_t begun = 0, at = 0;
+    if (!p->only || p->seq || !p->answer || p->problem)
+        return NULL;
+    p->only = false;
+    while (at < p->n_rows && !text_equal_fold(json_str(p->rows[at], "title"), words))
+        at++; /* of two with one title the newer */
+    bool same = at < p->n_rows;
+    for (size_t i = p->n_rows; !same && i-- > 0;)
+        if (begins_with(p->rows[i], words)) {
+            at = i;
+            begun++;
+        }
+    p->selected = at < p->n_rows ? at : 0;
+    if (same || begun == 1)
+        choose(p, &command);
+    return command;
+}
+
 void
 picker_key(struct picker *p, int key, struct str typed, struct op **ret_op, char **ret_command)
 {
     *ret_op = NULL;
     *ret_command = NULL;
+    p->only = false;
     if (move_key(p, key))
         return;
     if (key == YK_ENTER) {

@@ -49,11 +49,16 @@ struct picker {
     const struct cJSON **rows; /* those that are left, in order */
     size_t n_rows, cap_rows;
     size_t selected, top;
-    int seen; /* rows at the last drawing */
+    int seen;  /* rows at the last drawing */
+    bool only; /* opened with words, and nothing was chosen or typed since: see picker_only */
 };
 void picker_init(struct picker *p);
 void picker_release(struct picker *p);
 struct op *picker_open(struct picker *p, const struct picker_type *type);
+struct op *picker_open_with(struct picker *p, const struct picker_type *type, struct str words);
+/* After picker_answer: words it was opened with name one row alone, by its title or by how that or its first prompt begins. Closes the
+ * picker and returns the row's command, yours. NULL: the person chooses. */
+char *picker_only(struct picker *p);
 void picker_mark(struct picker *p,
                  const char *current); /* after picker_open: what is in use, or NULL */
 void picker_close(struct picker *p);

@@ -145,6 +145,12 @@ found_by_id_prefix_and_title(void **state)
     assert_non_null(strstr(err.text, "2 sessions"));
     assert_true(session_find(*state, ROOT, "fix the build", id, &err));
     assert_string_equal(id, A);
+    assert_true(session_find(*state, ROOT, "FIX the", id, &err)); /* how one alone begins */
+    assert_string_equal(id, A);
+    assert_false(session_find(*state, ROOT, "the build", id, &err));
+    make(*state, D, 8000000, false, "fix the docs");
+    assert_false(session_find(*state, ROOT, "fix the", id, &err));
+    assert_non_null(strstr(err.text, "2 sessions begin with 'fix the'"));
 
     struct session_paths p;
     session_paths_make(*state, ROOT, B, &p);
@@ -157,6 +163,8 @@ found_by_id_prefix_and_title(void **state)
                              "the \xC3\x9C"
                              "ber one",
                              id, &err));
+    assert_string_equal(id, B);
+    assert_true(session_find(*state, ROOT, "the \xC3\xBC", id, &err)); /* its name */
     assert_string_equal(id, B);
 }
 

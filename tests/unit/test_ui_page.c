@@ -329,6 +329,52 @@ words_sift_and_are_asked_again(void **state)
     assert_null(picker.type);
 }
 
+#define ROWS(...) "{\"sessions\":[" __VA_ARGS__ "]}"
+#define ROW(id, title, first)                                                                      \
+    "{\"id\":\"" id "\",\"title\":\"" title "\",\"first\":\"" first "\",\"excerpt\":\"x\"}"
+
+/* "/resume my first": the only session that begins so, or the list of those that do. */
+static void
+words_that_name_one_row_choose_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words, *rows, *chosen;
+    } t[] = {
+        {"my first", ROWS(ROW("aa", "My First one", "My First one")), "/resume aa"},
+        {"my first", ROWS(ROW("aa", "other", "oh my first") "," ROW("bb", "named", "My first")),
+         "/resume bb"},
+        {"my", ROWS(ROW("aa", "my a", "my a") "," ROW("bb", "my b", "my b")), NULL},
+        {"my", ROWS(ROW("aa", "my a", "my a") "," ROW("bb", "My", "x") "," ROW("cc", "my", "y")),
+         "/resume bb"},
+        {"first", ROWS(ROW("aa", "my first", "my first")), NULL},
+        {"first", ROWS(), NULL},
+        {"first", "{\"error\":\"the disk is gone\"}", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        struct op *op = picker_open_with(&picker, &picker_sessions, str_from(t[i].words));
+        assert_string_equal(op->text, t[i].words);
+        assert_null(picker_only(&picker));
+        assert_null(pick_answer(op->seq, t[i].rows));
+        char *got = picker_only(&picker);
+        if (t[i].chosen)
+            assert_string_equal(got, t[i].chosen);
+        else
+            assert_null(got);
+        assert_int_equal(picker.type == NULL, t[i].chosen != NULL);
+        free(got);
+        op_free(op);
+    }
+    struct op *op = picker_open_with(&picker, &picker_sessions, STR("my"));
+    assert_null(pick_press('x')); /* the person goes on: their choice */
+    struct op *next = pick_answer(op->seq, ROWS(ROW("aa", "my x", "my x")));
+    assert_null(picker_only(&picker));
+    assert_null(pick_answer(next->seq, ROWS(ROW("aa", "myx", "myx"))));
+    assert_null(picker_only(&picker));
+    op_free(op);
+    op_free(next);
+}
+
 static void
 nothing_to_choose_from(void **state)
 {
@@ -464,6 +510,7 @@ main(void)
         cmocka_unit_test_setup_teardown(a_rule_is_removed_only_by_two_keys, setup, teardown),
         cmocka_unit_test_setup_teardown(meters_take_any_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(words_sift_and_are_asked_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(words_that_name_one_row_choose_it, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_to_choose_from, setup, teardown),
         cmocka_unit_test_setup_teardown(the_choice_begins_at_what_is_in_use, setup, teardown),
         cmocka_unit_test_setup_teardown(a_picker_at_any_size, setup, teardown),
