@@ -68,6 +68,18 @@ toggle_afk(struct app *a)
     app_note(a, "AFK on: the classifier decides for you");
 }
 
+/* Like the command typed: beside a turn, or behind it. */
+static void
+toggle_fast(struct app *a)
+{
+    if (a->o->replay)
+        app_note(a, "a recording has no other speed of its model");
+    else if (!a->engine || a->engine_closed)
+        app_note(a, "the engine is not there: the speed stays as it is");
+    else
+        app_submit_text(a, STR("/fast"));
+}
+
 /* Ctrl+C: the running turn, else the text, else twice to quit. */
 static void
 ctrl_c(struct app *a, int64_t now)
@@ -209,6 +221,9 @@ app_action(struct app *a, enum key_action act, int64_t now)
         return true;
     case ACT_AFK:
         toggle_afk(a);
+        return true;
+    case ACT_FAST:
+        toggle_fast(a);
         return true;
     case ACT_OFFER_YES:
     case ACT_OFFER_NO:

@@ -54,6 +54,7 @@ enum key_context { KEYS_ANYWHERE, KEYS_PROMPT, KEYS_TRANSCRIPT, KEYS_APPROVAL, K
     X(ACT_MODE, "app:cycleMode", KEYS_ANYWHERE, "shift+tab", "next permission mode")               \
     X(ACT_AFK, "app:afk", KEYS_ANYWHERE, "alt+a", "AFK mode on or off")                            \
     X(ACT_AFK2, "app:afk", KEYS_ANYWHERE, "ctrl+x a", "AFK mode on or off")                        \
+    X(ACT_FAST, "app:fast", KEYS_ANYWHERE, "alt+o", "fast mode on or off")                         \
     X(ACT_FULL, "app:transcript", KEYS_ANYWHERE, "ctrl+o", "transcript full screen")               \
     X(ACT_TODOS, "app:todos", KEYS_ANYWHERE, "ctrl+t", "todo list")                                \
     X(ACT_METERS, "app:meters", KEYS_ANYWHERE, "alt+m", "meters in full")                          \

@@ -81,6 +81,8 @@ add_model(struct meters *m, int level)
         s = str_sub(s, 7, s.len);
     buf_init(&b, 1 << 16);
     fold_end(&b, s, level ? 12 : 32, m->ascii);
+    if (m->v->fast)
+        buf_adds(&b, " fast");
     lines_add(&m->text[P_MODEL], ST_STATUS, buf_str(&b));
     buf_release(&b);
 }

@@ -63,6 +63,7 @@ on_session(struct view *v, struct event *e)
     v->mode = e->u.session.mode;
     v->trusted = e->u.session.trusted;
     v->offline = e->u.session.offline;
+    v->fast = e->u.session.fast;
     v->bypass_allowed = e->u.session.bypass_allowed;
     if (e->u.session.context_window > 0)
         v->ctx_window = e->u.session.context_window;

@@ -83,7 +83,7 @@ struct view {
     const char *ctx_state;
     int64_t in, out, cache_read, cache_write, turn;
     double cost, budget;
-    bool estimated, offline, trusted, bypass_allowed;
+    bool estimated, offline, fast, trusted, bypass_allowed;
     bool running;             /* a submit is being worked on */
     bool compacting;          /* ... or a summary is being written */
     bool compact_alone;       /* running for that alone */

@@ -143,6 +143,23 @@ a_page_says_what_changed_behind_it(void **state)
 }
 
 static void
+fast_mode_has_a_key(void **state)
+{
+    (void)state;
+    press("h");
+    press("i");
+    press("alt+o");
+    assert_int_equal(told(), OP_COMMAND);
+    assert_string_equal(engine.told->text, "/fast");
+    assert_string_equal(buf_cstr(&a.input.text), "hi");
+    a.engine = NULL;
+    press("alt+o");
+    draw();
+    assert_shows(&a.canvas, "the speed stays as it is");
+    assert_string_equal(buf_cstr(&a.input.text), "hi");
+}
+
+static void
 afk_is_not_claimed_before_there_is_an_engine(void **state)
 {
     (void)state;
@@ -459,6 +476,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(modes_change_whatever_is_open, setup, teardown),
         cmocka_unit_test_setup_teardown(a_page_says_what_changed_behind_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(fast_mode_has_a_key, setup, teardown),
         cmocka_unit_test_setup_teardown(afk_is_not_claimed_before_there_is_an_engine, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_chord_holds_where_it_was_bound, setup, teardown),

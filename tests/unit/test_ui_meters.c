@@ -114,6 +114,17 @@ offline_is_no_model(void **state)
     assert_hides(&c, "$");
 }
 
+/* It costs more: said as long as the model itself is. */
+static void
+fast_stands_behind_the_model(void **state)
+{
+    (void)state;
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"claude-opus-5.5\",\"fast\":true}");
+    expect(60, true, false, "default  opus-5.5 fast  ctx ░░░░░░░░░░ 0%  $0");
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"claude-opus-5.5\",\"fast\":false}");
+    expect(60, true, false, "default  opus-5.5  ctx ░░░░░░░░░░ 0%  $0");
+}
+
 static void
 work_shows_its_time(void **state)
 {
@@ -168,6 +179,7 @@ main(void)
         T(no_width_breaks_it),
         T(unknown_is_said),
         T(offline_is_no_model),
+        T(fast_stands_behind_the_model),
         T(work_shows_its_time),
         T(a_long_reason_is_cut),
     };
