@@ -112,6 +112,9 @@ line_of(const struct compact_report *r, enum compact_why why)
     if (r->local)
         buf_addf(&b, ", by extracts of what was said, without the model: %s",
                  r->err.text[0] ? r->err.text : "this provider is no language model");
+    if (r->cut)
+        buf_adds(&b, "; the model's summary was cut off at its limit of length, twice: what it had "
+                     "not come to are extracts of what was said");
     if (why == COMPACT_REACTIVE)
         buf_adds(&b, "; the server found the conversation too long");
     return buf_take(&b);
@@ -174,11 +177,11 @@ compact_say_sizes(const struct core *c, struct buf *out)
 /* A summary by the model, unless it has failed often enough. */
 static bool
 ask(struct engine *e, enum compact_why why, const char *keep, struct cancel *turn,
-    struct summary *s, struct err *err)
+    struct summary *s, struct compact_report *ret)
 {
     if (why != COMPACT_PERSON && e->core.state.compact.failures >= COMPACT_FAILURES_MAX)
-        return err_set(err, ERR_LIMIT, "its summaries failed three times in a row");
-    return compact_ask(e, keep, turn, s, err);
+        return err_set(&ret->err, ERR_LIMIT, "its summaries failed three times in a row");
+    return compact_ask(e, keep, turn, s, &ret->cut, &ret->err);
 }
 
 /* Where no summary is to be had and the conversation cannot stay, extracts. */
@@ -188,7 +191,7 @@ summarise(struct engine *e, enum compact_why why, const char *keep, struct cance
 {
     struct core *c = &e->core;
     bool model = strcmp(c->provider->name, "offline") != 0;
-    if (model && ask(e, why, keep, turn, s, &ret->err))
+    if (model && ask(e, why, keep, turn, s, ret))
         return true;
     bool stuck = why == COMPACT_REACTIVE || retry_is_too_long(&ret->err) ||
                  context_is_blocking(ret->before, context_window(c));

@@ -34,6 +34,7 @@ enum compact_why { COMPACT_AUTO, COMPACT_PERSON, COMPACT_REACTIVE };
 struct compact_report {
     bool done;
     bool local;            /* extracts in place of a model's summary */
+    bool cut;              /* ... in place of the end of one that was cut off */
     int64_t before, after; /* tokens */
     /* not done: why, and the conversation is as it was; local: why the model wrote none */
     struct err err;

@@ -25,6 +25,8 @@ struct asking {
     const char *keep;
     size_t room;    /* bytes of conversation in one question */
     int max_tokens; /* of the answer */
+    size_t words;   /* ... and what it is asked to keep to */
+    bool cut;       /* a part's answer was cut off, the shorter one too */
     struct buf prompt;
 };
 
@@ -44,8 +46,10 @@ fill_prompt(struct buf *out, size_t words)
     }
 }
 
+/* *ret_cut: the answer, such as it is, or its lack, ends at the limit of its length. */
 static bool
-ask_model(struct asking *a, struct str question, struct summary *ret, struct err *err)
+ask_model(struct asking *a, struct str question, struct summary *ret, bool *ret_cut,
+          struct err *err)
 {
     struct engine *e = a->e;
     struct core *c = &e->core;
@@ -73,6 +77,11 @@ ask_model(struct asking *a, struct str question, struct summary *ret, struct err
         err_set(err, ERR_INVALID, "%s", why);
     else if (!ok)
         *err = answer.err;
+    *ret_cut = (answer.stop == STOP_MAX_TOKENS || answer.stop == STOP_CONTEXT_EXCEEDED) &&
+               (ok || !retry_is_too_long(err));
+    if (*ret_cut && !ok)
+        err_set(err, ERR_INVALID,
+                "the answer was cut off at its limit of length before it was a summary");
     free(answer.text);
     return ok;
 }
@@ -93,37 +102,88 @@ add_head(struct buf *q, size_t part, size_t parts, const struct summary *before)
 }
 
 static void
-add_tail(const struct asking *a, struct buf *q)
+add_tail(const struct asking *a, bool shorter, struct buf *q)
 {
     buf_adds(q, "</conversation>\n\nWrite the summary now, in its sections.");
+    if (shorter)
+        buf_addf(q,
+                 " An answer before this one was cut off at the limit of its length, and its last "
+                 "sections were lost: all of them must be there this time, in at most %zu words.",
+                 a->words / 2);
     if (a->keep && a->keep[0])
         buf_addf(q, " The person asks that this in particular is kept, in detail: %s", a->keep);
 }
 
-/* Messages [from, to) as a question; the answer replaces *s. */
+/* Messages [from, to), the n-th part of so many. */
+struct part {
+    const struct compact_texts *texts;
+    size_t from, to, n, of;
+    const struct summary *before; /* of the parts before it; NULL: it is the first */
+};
+
 static bool
-ask_part(struct asking *a, const struct compact_texts *t, const size_t range[2], size_t part,
-         size_t parts, struct summary *s, struct err *err)
+ask_once(struct asking *a, const struct part *p, bool shorter, struct summary *ret, bool *ret_cut,
+         struct err *err)
 {
-    struct summary got;
     struct buf q;
     buf_init(&q, BUF_MAX);
-    summary_init(&got);
-    add_head(&q, part, parts, part ? s : NULL);
+    add_head(&q, p->n, p->of, p->before);
     buf_adds(&q, "<conversation>\n");
-    for (size_t i = range[0]; i < range[1]; i++)
-        buf_adds(&q, t->list[i]);
-    add_tail(a, &q);
-    bool ok = ask_model(a, buf_str(&q), &got, err);
+    for (size_t i = p->from; i < p->to; i++)
+        buf_adds(&q, p->texts->list[i]);
+    add_tail(a, shorter, &q);
+    bool ok = ask_model(a, buf_str(&q), ret, ret_cut, err);
     buf_release(&q);
-    if (ok) {
-        summary_release(s);
-        *s = got;
-        summary_bound(s, a->room / 4);
-    } else {
-        summary_release(&got);
-    }
     return ok;
+}
+
+/* In the place of an answer that was cut off and has lost its later sections (*got, if has). False: there is neither. */
+static bool
+ask_shorter(struct asking *a, const struct part *p, bool has, struct summary *got, struct err *err)
+{
+    struct summary again;
+    struct err why = {0};
+    bool cut;
+    summary_init(&again);
+    bool better = ask_once(a, p, true, &again, &cut, &why);
+    if (better) {
+        summary_release(got);
+        *got = again;
+    } else {
+        summary_release(&again);
+    }
+    a->cut |= !better || cut;
+    if (better && !cut)
+        return true;
+    if (cancel_fired(a->turn) != CANCEL_NONE)
+        has = better = false;
+    if (!better && !has) {
+        *err = why;
+        return false;
+    }
+    compact_fill(&a->e->core, got);
+    return true;
+}
+
+/* The answer replaces *s. */
+static bool
+ask_part(struct asking *a, const struct part *p, struct summary *s, struct err *err)
+{
+    struct summary got;
+    bool cut;
+    summary_init(&got);
+    bool ok = ask_once(a, p, false, &got, &cut, err);
+    if (cut)
+        ok = ask_shorter(a, p, ok, &got, err);
+    if (!ok) {
+        summary_release(&got);
+        return false;
+    }
+    err_clear(err);
+    summary_release(s);
+    *s = got;
+    summary_bound(s, a->room / 4);
+    return true;
 }
 
 /* Where parts of at most `room` bytes begin, cut from the end, so that the newest stand together; the oldest may fall away. */
@@ -149,9 +209,11 @@ ask_in_parts(struct asking *a, const struct compact_texts *t, struct summary *s,
 {
     size_t starts[PARTS_MAX + 1];
     size_t n = cut_parts(t, a->room, starts);
-    for (size_t i = 0; i < n; i++)
-        if (!ask_part(a, t, &starts[i], i, n, s, err))
+    for (size_t i = 0; i < n; i++) {
+        const struct part p = {t, starts[i], starts[i + 1], i, n, i ? s : NULL};
+        if (!ask_part(a, &p, s, err))
             return false;
+    }
     return n > 0 || err_set(err, ERR_INVALID, "there is nothing to summarise");
 }
 
@@ -180,7 +242,8 @@ measure(struct asking *a)
     if (window * COMPACT_SUMMARY_PERCENT / 100 < answer)
         answer = window * COMPACT_SUMMARY_PERCENT / 100;
     /* a token is about 0.7 words; a fifth less, since models say more than they are asked for */
-    fill_prompt(&a->prompt, (size_t)(answer > 200 ? answer / 2 : 100));
+    a->words = (size_t)(answer > 200 ? answer / 2 : 100);
+    fill_prompt(&a->prompt, a->words);
     a->max_tokens = (int)(answer + answer / 4 + (window > 40000 ? THINKING_ROOM : 200));
     if (c->info && c->info->max_output > 0 && a->max_tokens > c->info->max_output)
         a->max_tokens = (int)c->info->max_output;
@@ -191,7 +254,7 @@ measure(struct asking *a)
 
 bool
 compact_ask(struct engine *e, const char *keep, struct cancel *turn, struct summary *ret,
-            struct err *err)
+            bool *ret_cut, struct err *err)
 {
     struct asking a = {.e = e, .turn = turn, .keep = keep};
     bool ok = false;
@@ -201,6 +264,7 @@ compact_ask(struct engine *e, const char *keep, struct cancel *turn, struct summ
         struct compact_texts t;
         make_texts(&a, &t);
         err_clear(err);
+        a.cut = false;
         ok = ask_in_parts(&a, &t, ret, err);
         compact_texts_release(&t);
         if (ok || !retry_is_too_long(err))
@@ -208,5 +272,6 @@ compact_ask(struct engine *e, const char *keep, struct cancel *turn, struct summ
         a.room /= 2;
     }
     buf_release(&a.prompt);
+    *ret_cut = ok && a.cut;
     return ok;
 }

@@ -123,3 +123,22 @@ compact_local(const struct core *c, struct summary *ret)
     add_extracts(c, ret);
     buf_adds(&ret->part[SUMMARY_NEXT], "Look at the files again before you go on.\n");
 }
+
+void
+compact_fill(const struct core *c, struct summary *s)
+{
+    struct summary local;
+    size_t from = SUMMARY_SECTION_COUNT;
+    while (from > 0 && !s->part[from - 1].len)
+        from--;
+    if (from > 0)
+        buf_adds(&s->part[from - 1], "(The summary was cut off here.)\n");
+    summary_init(&local);
+    compact_local(c, &local);
+    for (size_t i = from; i < SUMMARY_SECTION_COUNT; i++)
+        if (local.part[i].len) {
+            buf_adds(&s->part[i], "(Extracts, since the summary was cut off before this.)\n");
+            buf_add_str(&s->part[i], buf_str(&local.part[i]));
+        }
+    summary_release(&local);
+}

@@ -37,13 +37,16 @@ void compact_texts_release(struct compact_texts *t);
 
 /* ---- compact_ask.c ---- */
 
-/* False with err: no summary. May be asked several times; the history is not touched. */
+/* False with err: no summary. May be asked several times; the history is not touched. *ret_cut: an answer was cut off at its limit of
+ * length, and the shorter one that was asked for then too; what it had not come to are extracts (compact_local.c). */
 bool compact_ask(struct engine *e, const char *keep, struct cancel *turn, struct summary *ret,
-                 struct err *err);
+                 bool *ret_cut, struct err *err);
 
 /* ---- compact_local.c ---- */
 
 void compact_local(const struct core *c, struct summary *ret);
+/* Extracts in the sections behind the last that has a text: a summary that was cut off there. Each says so. */
+void compact_fill(const struct core *c, struct summary *s);
 
 /* ---- compact_files.c ---- */
 

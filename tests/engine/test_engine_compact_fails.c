@@ -52,6 +52,121 @@ test_the_turn_goes_on_when_the_summary_fails(void **state)
     rig_end(&r);
 }
 
+/* A summary that ends at its limit of length has lost its later sections without a word. */
+static void
+side_is_cut(struct rig *r, const char *text)
+{
+    scripted_side_reply(r->script);
+    if (text)
+        scripted_text(r->script, text);
+    scripted_end(r->script, STOP_MAX_TOKENS);
+}
+
+static void
+test_a_summary_that_is_cut_off_is_asked_for_once_more(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    says(&r, "one", 500);
+    says(&r, "two", 600);
+    side_is_cut(&r, "## Task\nMake the parser.\n## State\nThe first");
+    scripted_side_says(r.script, SUMMARY);
+    says(&r, "three", 700);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    rig_submit(&r, "b");
+    const struct event *e = compact(&r, "the names");
+    assert_false(e->u.compact.failed);
+    assert_lacks(e->u.compact.text, "cut off");
+    assert_int_equal(scripted_side_requests(r.script), 2);
+    const char *q = scripted_side_request(r.script, 1)->messages[0];
+    assert_has(q, "cut off");
+    assert_has(q, "the names");
+    assert_lacks(scripted_side_request(r.script, 0)->messages[0], "cut off");
+    rig_submit(&r, "c");
+    const char *m = rig_last_request(&r)->messages[0];
+    assert_has(m, "Run the linter.");
+    assert_lacks(m, "Make the parser.\\n");
+    rig_end(&r);
+}
+
+static void
+test_a_summary_cut_off_twice_is_pieced_and_told(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    says(&r, "one", 500);
+    says(&r, "the heron is in src/bird.c", 600);
+    side_is_cut(&r, "## Task\nMake the parser.\n## Decisions\nThe first");
+    side_is_cut(&r, "## Task\nShorter.\n## Decisions\nThe sec");
+    says(&r, "three", 700);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    rig_submit(&r, "b");
+    const struct event *e = compact(&r, NULL);
+    assert_false(e->u.compact.failed);
+    assert_has(e->u.compact.text, "the model's summary was cut off");
+    assert_int_equal(scripted_side_requests(r.script), 2);
+    rig_submit(&r, "c");
+    const char *m = rig_last_request(&r)->messages[0];
+    assert_has(m, "Shorter.");
+    assert_has(m, "The sec\\n(The summary was cut off here.)");
+    assert_has(m, "(Extracts, since the summary was cut off before this.)");
+    assert_has(m, "the heron is in src/bird.c");
+    rig_end(&r);
+}
+
+/* Thinking took all of it, twice: no summary, and the reason is the true one. */
+static void
+test_an_answer_that_was_all_thinking_is_no_summary(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    says(&r, "one", 500);
+    says(&r, "two", 600);
+    side_is_cut(&r, NULL);
+    side_is_cut(&r, "## Ta");
+    side_is_cut(&r, NULL);
+    scripted_side_says(r.script, SUMMARY);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    rig_submit(&r, "b");
+    expect_unchanged(&r, "cut off at its limit of length");
+    assert_int_equal(scripted_side_requests(r.script), 2);
+    const struct event *e = compact(&r, NULL);
+    assert_false(e->u.compact.failed);
+    assert_lacks(e->u.compact.text, "cut off");
+    assert_int_equal(scripted_side_requests(r.script), 4);
+    rig_end(&r);
+}
+
+/* A server that is gone by then: the piece that there is counts, and is told as one. */
+static void
+test_a_broken_second_answer_leaves_the_first(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    struct err down = http(401, "authentication_error", "the key is not valid");
+    says(&r, "one", 500);
+    says(&r, "two", 600);
+    side_is_cut(&r, "## Task\nMake the parser.\n## Decisions\nThe first");
+    scripted_side_fail(r.script, &down);
+    says(&r, "three", 700);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    rig_submit(&r, "b");
+    const struct event *e = compact(&r, NULL);
+    assert_false(e->u.compact.failed);
+    assert_has(e->u.compact.text, "the model's summary was cut off");
+    rig_submit(&r, "c");
+    assert_has(rig_last_request(&r)->messages[0], "The first\\n(The summary was cut off here.)");
+    rig_end(&r);
+}
+
 /* One turn that fills the window again and again while the server answers but never writes a summary: extracts keep it going. */
 static void
 test_a_long_turn_goes_on_without_a_summary(void **state)
@@ -415,6 +530,10 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_failed_summary_leaves_the_history_unchanged),
         cmocka_unit_test(test_the_turn_goes_on_when_the_summary_fails),
+        cmocka_unit_test(test_a_summary_that_is_cut_off_is_asked_for_once_more),
+        cmocka_unit_test(test_a_summary_cut_off_twice_is_pieced_and_told),
+        cmocka_unit_test(test_an_answer_that_was_all_thinking_is_no_summary),
+        cmocka_unit_test(test_a_broken_second_answer_leaves_the_first),
         cmocka_unit_test(test_a_long_turn_goes_on_without_a_summary),
         cmocka_unit_test(test_extracts_keep_more_of_what_the_person_wrote),
         cmocka_unit_test(test_a_summary_after_all_closes_the_breaker),
