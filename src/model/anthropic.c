@@ -12,6 +12,7 @@
 #include "base/uuid.h"
 #include "model/anthropic_error.h"
 #include "model/anthropic_event.h"
+#include "model/anthropic_halves.h"
 #include "model/anthropic_headers.h"
 #include "model/provider.h"
 #include "model/sse.h"
@@ -37,11 +38,13 @@ struct stream {
     struct buf scratch;   /* what the slices point to beside the request */
     struct body_text own; /* and where the request keeps no text of its messages */
     struct sse sse;
-    struct buf plain;       /* the answer, when it is no event stream */
-    struct cJSON *tree;     /* of the event that was handed out: deltas borrow from it */
-    struct delta after_raw; /* its delta, which follows the raw event */
-    char minted_id[48];     /* for a tool_use that came without one */
-    bool raw_pending, done, drained, answered, with_betas, betas_dropped;
+    struct buf plain;   /* the answer, when it is no event stream */
+    struct cJSON *tree; /* of the event that was handed out: deltas borrow from it */
+    struct anthropic_halves halves;
+    struct delta after_raw[2]; /* its deltas, which follow the raw event */
+    size_t n_after, after;     /* of them; the next one to go */
+    char minted_id[48];        /* for a tool_use that came without one */
+    bool done, drained, answered, with_betas, betas_dropped;
 };
 
 static void
@@ -50,6 +53,7 @@ stream_free(struct model_stream *base)
     struct stream *s = (struct stream *)base;
     http_free(s->http);
     sse_release(&s->sse);
+    anthropic_halves_release(&s->halves);
     buf_release(&s->scratch);
     buf_release(&s->plain);
     body_text_release(&s->own);
@@ -109,16 +113,16 @@ make_body(struct stream *s, struct err *err)
 static bool
 names_editing(const struct stream *s)
 {
-    return s->req.context_management &&
-           str_contains(buf_str(&s->plain), STR("context_management"));
+    return s->req.context_management && str_contains(buf_str(&s->plain), STR("context_management"));
 }
 
 static bool
 names_speed(const struct stream *s)
 {
     struct str said = buf_str(&s->plain);
-    return s->req.fast && (str_contains(said, STR("speed:")) || str_contains(said, STR("`speed`")) ||
-                           str_contains(said, STR("'speed'")) || str_contains(said, STR("ast mode")));
+    return s->req.fast &&
+           (str_contains(said, STR("speed:")) || str_contains(said, STR("`speed`")) ||
+            str_contains(said, STR("'speed'")) || str_contains(said, STR("ast mode")));
 }
 
 /* What the server said, and the names of the betas that are meant by it. */
@@ -192,7 +196,8 @@ mint_id(struct stream *s, struct delta *d)
 static enum model_step
 next_event(struct stream *s, struct delta *ret, struct err *err)
 {
-    struct str event, data;
+    struct str event, data, bytes, shown;
+    struct delta d;
     if (s->done)
         return MODEL_DONE;
     if (!sse_next(&s->sse, &event, &data)) {
@@ -203,7 +208,7 @@ next_event(struct stream *s, struct delta *ret, struct err *err)
         return MODEL_FAILED;
     }
     json_free(s->tree);
-    s->tree = json_parse(data, err);
+    s->tree = anthropic_halves_parse(&s->halves, data, &bytes, &shown, err);
     if (!s->tree) {
         err_wrap(err, "the server sent an event that is no JSON");
         err->retryable = true;
@@ -215,9 +220,13 @@ next_event(struct stream *s, struct delta *ret, struct err *err)
         return MODEL_FAILED;
     }
     s->done = str_is(type, "message_stop");
-    s->raw_pending = anthropic_read_event(s->tree, data, &s->after_raw);
-    mint_id(s, &s->after_raw);
-    *ret = (struct delta){.kind = DELTA_RAW, .text = data};
+    s->after = s->n_after = 0;
+    bool has = anthropic_read_event(s->tree, bytes, &d);
+    if (has)
+        mint_id(s, &d);
+    if (has || s->done)
+        s->n_after = anthropic_halves_deltas(&s->halves, has ? &d : NULL, s->after_raw);
+    *ret = (struct delta){.kind = DELTA_RAW, .text = shown};
     return MODEL_DELTA;
 }
 
@@ -356,9 +365,8 @@ next_delta(struct model_stream *base, int wake_fd, int timeout_ms, struct delta 
     struct stream *s = (struct stream *)base;
     int64_t until = timeout_ms < 0 ? 0 : clock_mono_ms() + timeout_ms;
     bool over = false;
-    if (s->raw_pending) {
-        s->raw_pending = false;
-        *ret = s->after_raw;
+    if (s->after < s->n_after) {
+        *ret = s->after_raw[s->after++];
         return MODEL_DELTA;
     }
     for (;;) {
@@ -399,6 +407,7 @@ start(void *self, const struct model_request *req, struct err *err)
     s->provider = self;
     s->req = *req;
     sse_init(&s->sse);
+    anthropic_halves_init(&s->halves);
     buf_init(&s->scratch, BUF_MAX);
     buf_init(&s->plain, ERROR_BODY_MAX);
     if (make_body(s, err) && send_request(s, err))

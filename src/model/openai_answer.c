@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "model/delta_queue.h"
-#include "model/openai_halves.h"
+#include "model/halves.h"
 #include "model/openai_text.h"
 #include "model/openai_usage.h"
 
@@ -308,6 +308,32 @@ openai_answer_failure(const struct openai_answer *a)
         if (str_is(buf_str(&a->finish), failures[i]))
             return buf_str(&a->finish);
     return (struct str){0};
+}
+
+/* A byte that belongs to no character: in a text it is shown as one, in an input it would end up in a file. */
+static bool
+input_is_junk(struct openai_call *call)
+{
+    struct buf input, carry, joined;
+    buf_init(&input, BUF_MAX);
+    buf_init(&carry, BUF_MAX);
+    buf_init(&joined, BUF_MAX);
+    (void)openai_input_settle(&call->input, &input);
+    bool whole = halves_join(&carry, buf_str(&input), &joined);
+    whole &= halves_end(&carry, &joined);
+    buf_release(&input);
+    buf_release(&carry);
+    buf_release(&joined);
+    return !whole;
+}
+
+bool
+openai_answer_has_junk(const struct openai_answer *a)
+{
+    for (size_t i = 0; a->marked && i < a->calls.n; i++)
+        if (input_is_junk(a->calls.calls[i]))
+            return true;
+    return false;
 }
 
 /* The input as it counts; cut: the answer was, so that an input that is not whole is no call. */

@@ -15,9 +15,11 @@ struct openai_answer;
 /* offer is borrowed; input_estimate: tokens of the request, for servers that do not count. */
 struct openai_answer *openai_answer_new(const struct openai_offer *offer, int64_t input_estimate);
 void openai_answer_free(struct openai_answer *a);
-/* data: the chunk's bytes; marked: some text in this answer has marked halves (openai_halves.h). */
+/* data: the chunk's bytes; marked: some text in this answer has marked halves (halves.h). */
 void openai_answer_chunk(struct openai_answer *a, const struct cJSON *tree, struct str data,
                          bool marked);
+/* Before the end: an input holds bytes that are no UTF-8, so that the answer is junk. */
+bool openai_answer_has_junk(const struct openai_answer *a);
 void openai_answer_end(struct openai_answer *a);
 /* A reason to finish was given, or usage, which comes last: an end of the stream is the end of the answer. */
 bool openai_answer_is_over(const struct openai_answer *a);

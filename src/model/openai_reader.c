@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/halves.h"
 #include "model/openai_error.h"
-#include "model/openai_halves.h"
 #include "model/sse.h"
 
 #define PLAIN_MAX MODEL_MESSAGE_MAX
@@ -274,6 +274,13 @@ finish(struct openai_reader *r)
         struct err err = {0};
         err_set(&err, ERR_HTTP, "the server gave up in the middle of its answer (%.*s)",
                 (int)failure.len, failure.ptr);
+        err.retryable = true;
+        fail(r, &err);
+        return;
+    }
+    if (openai_answer_has_junk(r->answer)) {
+        struct err err = {0};
+        err_set(&err, ERR_PARSE, "the server sent a tool's input that is no UTF-8");
         err.retryable = true;
         fail(r, &err);
         return;

@@ -239,6 +239,40 @@ other_forms(void **state)
     }
 }
 
+/* Characters that a server cut over two chunks, as bytes and as surrogates, and bytes that are none. */
+static void
+halves_of_characters(void **state)
+{
+    static const char *const parts[] = {
+        "Caf\\udcc3", "\\udca9 \\udcf0\\udc9f", "\\udc98\\udc80", "\\\\ud83d", "\\\\ude00",
+        "\\udcff.",   "\\udce2\\udc82"};
+    struct wire_server srv;
+    struct buf script;
+    (void)state;
+    buf_init(&script, BUF_MAX);
+    buf_adds(&script, "{\"responses\":[[");
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        buf_addf(&script,
+                 "{\"raw\":\"data: {\\\"choices\\\":[{\\\"delta\\\":{\\\"content\\\":\\\"%s\\\"}}]}"
+                 "\\n\\n\"},",
+                 parts[i]);
+    buf_adds(&script, "{\"ping\":true}]]}");
+    wire_server_start(&srv, buf_cstr(&script), "0");
+    buf_release(&script);
+    struct message *m = say(ROLE_USER, "hello");
+    struct model_provider *p = provider(&srv);
+    struct answer a = ask(p, &m, 1);
+    if (a.step != MODEL_DONE)
+        fail_msg("%s", a.err.text);
+    struct str text = stream_blocks_at(a.blocks, 0)->text;
+    if (!str_is(text, "Caf\xC3\xA9 \xF0\x9F\x98\x80\xF0\x9F\x98\x80\xEF\xBF\xBD.\xEF\xBF\xBD"))
+        fail_msg("'%.*s'", (int)text.len, text.ptr);
+    stream_blocks_free(a.blocks);
+    model_provider_free(p);
+    message_free(m);
+    wire_server_stop(&srv);
+}
+
 /* ---- failures ---- */
 
 #define STATUS(n, headers, body) "[{\"status\":" n ",\"headers\":{" headers "},\"body\":" body "}]"
@@ -298,6 +332,10 @@ static const struct failure {
     {STATUS("503", "", "\"\""), ERR_HTTP, true, 0, "no reason", ""},
     {STATUS("200", "", "\"<html><title>log in</title></html>\""), ERR_HTTP, false, 0,
      "check the base URL", ""},
+    {"[{\"raw\":\"data: {\\\"choices\\\":[{\\\"delta\\\":{\\\"tool_calls\\\":[{\\\"index\\\":0,"
+     "\\\"id\\\":\\\"t\\\",\\\"function\\\":{\\\"name\\\":\\\"Bash\\\",\\\"arguments\\\":"
+     "\\\"{\\\\\\\"command\\\\\\\":\\\\\\\"a\\udcff\\\\\\\"}\\\"}}]}}]}\\n\\n\"}]",
+     ERR_PARSE, true, 0, "no UTF-8", ""},
     {STATUS("301", "\"location\":\"http://else.test/\"", "{}"), ERR_HTTP, false, 0,
      "http://else.test/", ""},
 };
@@ -650,6 +688,7 @@ main(void)
                                        cmocka_unit_test(raw_events),
                                        cmocka_unit_test(usage_is_estimated),
                                        cmocka_unit_test(other_forms),
+                                       cmocka_unit_test(halves_of_characters),
                                        cmocka_unit_test(failures),
                                        cmocka_unit_test(models_are_named),
                                        cmocka_unit_test(nobody_listens),

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "model/provider.h"
 #include "unit/wire_server.h"
 
@@ -98,6 +99,111 @@ a_whole_answer(void **state)
         assert_string_equal(s->request_id, "req_1");
         assert_true(str_is(stream_blocks_message_id(b), "msg_1"));
         message_free(got);
+        stream_blocks_free(b);
+        model_stream_free(s);
+        model_provider_free(p);
+        message_free(m);
+        wire_server_stop(&srv);
+    }
+}
+
+/* ---- characters that were cut in two ---- */
+
+/* A step of the script: an event with these bytes, whatever they are. */
+static void
+add_event(struct buf *script, const char *json)
+{
+    buf_adds(script, "{\"raw\":\"data: ");
+    for (const char *p = json; *p; p++)
+        if (*p == '"' || *p == '\\')
+            buf_addf(script, "\\%c", *p);
+        else if ((unsigned char)*p >= 0x80)
+            buf_addf(script, "\\udc%02x", (unsigned char)*p);
+        else
+            buf_addc(script, *p);
+    buf_adds(script, "\\n\\n\"},");
+}
+
+/* kind: "text", "thinking" or "tool_use"; parts: what stands in the deltas, as JSON has it. */
+static void
+add_block(struct buf *script, const char *kind, const char *const parts[3])
+{
+    static const char *const members[][3] = {{"text", "text_delta", "text"},
+                                             {"thinking", "thinking_delta", "thinking"},
+                                             {"tool_use", "input_json_delta", "partial_json"}};
+    const char *const *m = members[0];
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        m = strcmp(kind, members[i][0]) == 0 ? members[i] : m;
+    char *start = xasprintf("{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{"
+                            "\"type\":\"%s\",\"id\":\"t\",\"name\":\"Bash\",\"input\":{}}}",
+                            kind);
+    add_event(script, start);
+    free(start);
+    for (size_t i = 0; i < 3 && parts[i]; i++) {
+        char *delta = xasprintf("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{"
+                                "\"type\":\"%s\",\"%s\":\"%s\"}}",
+                                m[1], m[2], parts[i]);
+        add_event(script, delta);
+        free(delta);
+    }
+    add_event(script, "{\"type\":\"content_block_stop\",\"index\":0}");
+}
+
+/* Every raw event that is handed on is UTF-8, whatever came. */
+static enum model_step
+drain_texts(struct model_stream *s, struct stream_blocks *b, struct err *err)
+{
+    struct delta d;
+    enum model_step step;
+    while ((step = model_stream_next(s, -1, 20000, &d, err)) == MODEL_DELTA) {
+        assert_true(text_valid_utf8(d.text));
+        stream_blocks_apply(b, &d);
+    }
+    return step;
+}
+
+static void
+halves_of_characters(void **state)
+{
+    static const struct {
+        const char *kind, *parts[3];
+        const char *want; /* NULL: the event is junk */
+    } rows[] = {
+        {"text", {"a\xff\xfe\x62"}, "a\xEF\xBF\xBD\xEF\xBF\xBD\x62"},
+        {"text", {"Caf\xC3", "\xA9 here"}, "Caf\xC3\xA9 here"},
+        {"text", {"\xF0\x9F", "\x98", "\x80!"}, "\xF0\x9F\x98\x80!"},
+        {"text", {"\\ud83d", "\\ude00"}, "\xF0\x9F\x98\x80"},
+        {"text", {"cut \xE2\x82"}, "cut \xEF\xBF\xBD"},
+        {"text", {"cut \xE2\x82", "off"}, "cut \xEF\xBF\xBD\xEF\xBF\xBDoff"},
+        {"text", {"lone \\ud83d"}, "lone \xEF\xBF\xBD"},
+        {"thinking", {"h\xC3", "\xA4h"}, "h\xC3\xA4h"},
+        {"tool_use", {"{\\\"a\\\":\\\"\\ud83d", "\\ude00\\\"}"}, "{\"a\":\"\xF0\x9F\x98\x80\"}"},
+        {"tool_use", {"{\\\"a\\\":\\\"\xC3", "\xA9\\\"}"}, NULL},
+        {"tool_use", {"{\\\"a\\\":\\\"\xff\\\"}"}, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct wire_server srv;
+        struct err err = {0};
+        struct buf script;
+        buf_init(&script, BUF_MAX);
+        buf_adds(&script, "{\"responses\":[[");
+        add_block(&script, rows[i].kind, rows[i].parts);
+        buf_adds(&script, "{\"ping\":true}]]}");
+        wire_server_start(&srv, buf_cstr(&script), "0");
+        buf_release(&script);
+        struct message *m = hello();
+        struct model_provider *p = provider(&srv);
+        struct model_stream *s = ask(p, &m);
+        struct stream_blocks *b = stream_blocks_new();
+        enum model_step step = drain_texts(s, b, &err);
+        const struct stream_block *got = stream_blocks_at(b, 0);
+        if (step != (rows[i].want ? MODEL_DONE : MODEL_FAILED))
+            fail_msg("row %zu: step %d, %s", i, (int)step, err.text);
+        struct str text = got->input.len ? got->input : got->text;
+        if (rows[i].want && !str_is(text, rows[i].want))
+            fail_msg("row %zu: '%.*s'", i, (int)text.len, text.ptr);
+        assert_true(rows[i].want || (err.retryable && strstr(err.text, "no JSON")));
         stream_blocks_free(b);
         model_stream_free(s);
         model_provider_free(p);
@@ -615,6 +721,7 @@ main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_gateway_is),
                                        cmocka_unit_test(a_whole_answer),
                                        cmocka_unit_test(failures),
+                                       cmocka_unit_test(halves_of_characters),
                                        cmocka_unit_test(waking),
                                        cmocka_unit_test(nobody_listens),
                                        cmocka_unit_test(cut_at_every_place),

@@ -1,4 +1,4 @@
-#include "model/openai_halves.h"
+#include "model/halves.h"
 
 #include <stdint.h>
 
@@ -170,7 +170,7 @@ may_go_on(const char *u, size_t n)
 
 /* What begins with the mark m at `at`, put together; gives how many bytes of s that took, 0: its other half is still to come. */
 static size_t
-join_one(struct str s, size_t at, int32_t m, struct buf *out)
+join_one(struct str s, size_t at, int32_t m, struct buf *out, bool *ret_lost)
 {
     char u[4];
     if (m < 0x800) {
@@ -192,16 +192,18 @@ join_one(struct str s, size_t at, int32_t m, struct buf *out)
     }
     if (at + 4 * n >= s.len && may_go_on(u, n))
         return 0;
+    *ret_lost = true;
     add_code(out, 0xFFFD);
     return 4;
 }
 
-void
+bool
 halves_join(struct buf *carry, struct str piece, struct buf *out)
 {
     buf_add_str(carry, piece);
     struct str s = buf_str(carry);
     size_t at = 0, plain = 0;
+    bool lost = false;
     while (at < s.len) {
         int32_t m = mark_at(s, at);
         if (m < 0) {
@@ -210,7 +212,7 @@ halves_join(struct buf *carry, struct str piece, struct buf *out)
         }
         buf_add(out, s.ptr + plain, at - plain);
         plain = at;
-        size_t n = join_one(s, at, m, out);
+        size_t n = join_one(s, at, m, out, &lost);
         if (n == 0)
             break;
         plain = at += n;
@@ -220,12 +222,15 @@ halves_join(struct buf *carry, struct str piece, struct buf *out)
         plain = s.len;
     }
     buf_remove_front(carry, plain);
+    return !lost;
 }
 
-void
+bool
 halves_end(struct buf *carry, struct buf *out)
 {
+    bool lost = carry->len && mark_at(buf_str(carry), 0) >= 0x800;
     if (carry->len)
         add_code(out, 0xFFFD);
     buf_clear(carry);
+    return !lost;
 }

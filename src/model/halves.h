@@ -14,5 +14,6 @@
 
 /* The JSON with its halves marked, in scratch (cleared first), and *ret_marked set; json itself when it has none. */
 struct str halves_mark(struct str json, struct buf *scratch, bool *ret_marked);
-void halves_join(struct buf *carry, struct str piece, struct buf *out);
-void halves_end(struct buf *carry, struct buf *out);
+/* False: a byte that belongs to no character became U+FFFD. Half a surrogate pair does too, and counts as the model's own. */
+bool halves_join(struct buf *carry, struct str piece, struct buf *out);
+bool halves_end(struct buf *carry, struct buf *out);
