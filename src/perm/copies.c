@@ -126,6 +126,31 @@ target_option(const struct perm_leaf *l, size_t *ret_skip)
 }
 
 static bool
+is_option(const struct perm_leaf *l, size_t i)
+{
+    struct str s = l->argv[i].text;
+    return l->argv[i].known && s.len > 1 && s.ptr[0] == '-';
+}
+
+/* The last operand before word `end`: options may come behind it ("cp -r a b -v"), unless "--" ended them. */
+static size_t
+last_operand(const struct perm_leaf *l, size_t end)
+{
+    size_t i = end - 1;
+    while (i > 1 && is_option(l, i) && !trees_has(l, "--"))
+        i--;
+    return i;
+}
+
+struct str
+copies_target(const struct perm_leaf *l, size_t *ret_end, size_t *ret_skip)
+{
+    struct str target = target_option(l, ret_skip);
+    *ret_end = target.len ? l->n_argv : last_operand(l, l->n_argv);
+    return target.len ? target : l->argv[*ret_end].text;
+}
+
+static bool
 is_source(const struct perm_leaf *l, size_t i, size_t skip)
 {
     const struct perm_word *w = &l->argv[i];
@@ -242,24 +267,36 @@ judge_from(struct copies *k, struct str target, size_t last, size_t skip)
     free(into);
 }
 
-void
-judge_copies(struct chain *c, const struct perm_leaf *l)
+static void
+judge_into(struct chain *c, const struct perm_leaf *l, struct str target, size_t last, size_t skip,
+           bool sure)
 {
-    if (l->n_argv < 3 || !l->name_known || !trees_rules_exist(c, true) || !copies_folders(l))
-        return;
-    size_t skip, last = l->n_argv - 1;
-    struct str target = target_option(l, &skip);
-    if (target.len)
-        last = l->n_argv;
-    else
-        target = l->argv[last].text;
     /* "host:x" is not here. */
     if (target.len >= 4096 || memchr(target.ptr, '\0', target.len) || !target.len ||
         (leaf_is(l, "rsync") && memchr(target.ptr, ':', target.len)))
         return;
     for (size_t i = 0; i < l->n_cwds; i++) {
-        struct copies k = {.c = c, .l = l, .cwd = l->cwds[i], .certain = is_certain(l)};
+        struct copies k = {.c = c, .l = l, .cwd = l->cwds[i], .certain = sure && is_certain(l)};
         k.inside = leaf_is(l, "rsync");
         judge_from(&k, target, last, skip);
+    }
+}
+
+void
+judge_copies(struct chain *c, const struct perm_leaf *l)
+{
+    if (l->n_argv < 3 || !l->name_known || !trees_rules_exist(c, true) || !copies_folders(l))
+        return;
+    size_t last, skip;
+    struct str target = copies_target(l, &last, &skip);
+    if (last == l->n_argv)
+        judge_into(c, l, target, last, skip, true);
+    /* "rsync a b --exclude c": the last word may be the value of the option before it. */
+    for (bool sure = true; last > 1 && last < l->n_argv; sure = false) {
+        judge_into(c, l, l->argv[last].text, last, skip, sure);
+        if (!is_option(l, last - 1) ||
+            memchr(l->argv[last - 1].text.ptr, '=', l->argv[last - 1].text.len))
+            break;
+        last = last_operand(l, last);
     }
 }

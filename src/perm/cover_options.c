@@ -4,81 +4,218 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "perm/chain_ctx.h"
 
-/* Blanks part the options. A long one ("--name") may be shortened as far as getopt takes it; "-I" may have its value attached. */
+/* Blanks part the options. A long one ("--name") may be shortened; "-I" may have its value attached and stand in a bundle. `takes`: the
+ * letters behind which the rest of a bundle is a value. */
 static const struct {
-    const char *program, *sub, *options;
+    const char *program, *sub, *options, *takes;
 } rows[] = {
-    {"rg", NULL, "--pre --hostname-bin"},
-    {"sort", NULL, "--compress-program"},
+    {"rg", NULL, "--pre --hostname-bin", ""},
+    {"sort", NULL, "--compress-program", ""},
     {"tar", NULL,
      "--to-command --checkpoint-action --use-compress-program -I --info-script "
-     "--new-volume-script -F --rsh-command --rmt-command"},
-    {"bsdtar", NULL, "--use-compress-program"},
-    {"rsync", NULL, "-e --rsh --rsync-path"},
-    {"scp", NULL, "-S"},
-    {"sftp", NULL, "-S"},
-    {"zip", NULL, "-TT --unzip-command"},
-    {"man", NULL, "-P --pager -H --html"},
-    {"split", NULL, "--filter"},
-    {"go", NULL, "-toolexec --toolexec -exec --exec -vettool --vettool"},
-    {"cargo", NULL, "--config"},
-    {"npm", NULL, "--script-shell --node-options"},
-    {"pnpm", NULL, "--script-shell --node-options"},
-    {"gcc", NULL, "-wrapper -fplugin"},
-    {"g++", NULL, "-wrapper -fplugin"},
-    {"cc", NULL, "-wrapper -fplugin"},
-    {"git", "push", "--receive-pack --exec"},
-    {"git", "send-pack", "--receive-pack --exec"},
-    {"git", "fetch", "--upload-pack"},
-    {"git", "pull", "--upload-pack"},
-    {"git", "clone", "--upload-pack -u --template"},
-    {"git", "ls-remote", "--upload-pack --exec"},
-    {"git", "archive", "--exec"},
-    {"git", "grep", "--open-files-in-pager -O"},
+     "--new-volume-script -F --rsh-command --rmt-command",
+     "bCfgHKLNTVX"},
+    {"bsdtar", NULL, "--use-compress-program", ""},
+    {"rsync", NULL, "-e --rsh --rsync-path", "fBTM@"},
+    {"ssh", NULL, "-o -F -I", "bcDEeiJLlmOpQRSWw"},
+    {"scp", NULL, "-S -o -F", "cDiJlPX"},
+    {"sftp", NULL, "-S -o -F", "BbcDiJlPRX"},
+    {"zip", NULL, "-TT --unzip-command", ""},
+    {"man", NULL, "-P --pager -H --html", "CLmMRSsEerpTXZ"},
+    {"split", NULL, "--filter", ""},
+    {"wget", NULL, "--use-askpass -e --execute", "oaiBtOTwQPUlARDIX"},
+    {"go", NULL, "-toolexec --toolexec -exec --exec -vettool --vettool", ""},
+    {"cargo", NULL, "--config", ""},
+    {"npm", NULL, "--script-shell --node-options --git --userconfig", ""},
+    {"pnpm", NULL, "--script-shell --node-options", ""},
+    {"gcc", NULL, "-wrapper -fplugin -specs --specs", ""},
+    {"g++", NULL, "-wrapper -fplugin -specs --specs", ""},
+    {"cc", NULL, "-wrapper -fplugin -specs --specs", ""},
+    {"git", "push", "--receive-pack --exec", ""},
+    {"git", "send-pack", "--receive-pack --exec", ""},
+    {"git", "fetch", "--upload-pack", ""},
+    {"git", "pull", "--upload-pack", ""},
+    {"git", "clone", "--upload-pack -u --template", "objc"},
+    {"git", "ls-remote", "--upload-pack --exec", ""},
+    {"git", "archive", "--exec", ""},
+    {"git", "grep", "--open-files-in-pager -O", "efABCm"},
 };
 
-/* Compressors and the usual transport, without options that name a program in turn. */
 static bool
-value_is_usual(struct str value)
+is_one_of(struct str s, const char *const *names, size_t n)
 {
-    static const char *const usual[] = {"ssh",  "gzip", "pigz",   "bzip2",  "pbzip2", "lbzip2",
-                                        "xz",   "pixz", "zstd",   "zstdmt", "pzstd",  "lz4",
-                                        "lzip", "lzop", "unzstd", "gunzip", "unxz",   "bunzip2"};
-    struct str first = str_sub(value, 0, str_find(value, ' ', 0));
-    if (str_contains(value, STR("ommand")) || str_contains(value, STR("-F")))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(usual); i++)
-        if (str_is(first, usual[i]))
+    for (size_t i = 0; i < n; i++)
+        if (s.len == strlen(names[i]) && strncasecmp(s.ptr, names[i], s.len) == 0)
             return true;
+    return false;
+}
+
+static bool
+plain_text(struct str s, const char *signs)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!isalnum((unsigned char)s.ptr[i]) && (!s.ptr[i] || !strchr(signs, s.ptr[i])))
+            return false;
+    return true;
+}
+
+/* "-o NAME=VALUE" of ssh that neither runs nor loads anything. */
+static bool
+ssh_setting_is_plain(struct str s)
+{
+    static const char *const plain[] = {"StrictHostKeyChecking",
+                                        "BatchMode",
+                                        "ConnectTimeout",
+                                        "ConnectionAttempts",
+                                        "UserKnownHostsFile",
+                                        "GlobalKnownHostsFile",
+                                        "Port",
+                                        "User",
+                                        "HostName",
+                                        "IdentityFile",
+                                        "IdentitiesOnly",
+                                        "Compression",
+                                        "ServerAliveInterval",
+                                        "ServerAliveCountMax",
+                                        "LogLevel",
+                                        "TCPKeepAlive",
+                                        "PreferredAuthentications",
+                                        "PasswordAuthentication",
+                                        "PubkeyAuthentication",
+                                        "HostKeyAlgorithms",
+                                        "PubkeyAcceptedAlgorithms",
+                                        "PubkeyAcceptedKeyTypes",
+                                        "KexAlgorithms",
+                                        "Ciphers",
+                                        "MACs",
+                                        "AddressFamily",
+                                        "NumberOfPasswordPrompts",
+                                        "ControlMaster",
+                                        "ControlPath",
+                                        "ControlPersist",
+                                        "ProxyJump",
+                                        "ForwardAgent",
+                                        "RequestTTY",
+                                        "ExitOnForwardFailure",
+                                        "CheckHostIP",
+                                        "HashKnownHosts"};
+    size_t end = 0;
+    while (end < s.len && isalnum((unsigned char)s.ptr[end]))
+        end++;
+    return plain_text(s, " =._/~:,@+%-*") && is_one_of(str_sub(s, 0, end), plain, ARRAY_LEN(plain));
+}
+
+/* The words behind "ssh" of a transport. */
+static bool
+ssh_options_are_plain(struct str words)
+{
+    static const char *const flags[] = {"-4", "-6", "-C",  "-q",   "-v", "-x",
+                                        "-a", "-T", "-vv", "-vvv", "-k", "-A"};
+    struct str word, value;
+    while (str_split(&words, ' ', &word)) {
+        bool flag = false;
+        for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+            flag = flag || str_is(word, flags[i]);
+        if (!word.len || flag)
+            continue;
+        bool taken = word.len == 2;
+        if (word.ptr[0] != '-' || word.len < 2 || !strchr("pilcmbJo", word.ptr[1]))
+            return false;
+        value = str_sub(word, 2, word.len);
+        if (taken && !str_split(&words, ' ', &value))
+            return false;
+        if (!plain_text(value, "=._/~:,@+%-") ||
+            (word.ptr[1] == 'o' && !ssh_setting_is_plain(value)))
+            return false;
+    }
+    return true;
+}
+
+/* Compressors and the usual transport, without options that name a program in turn. tar gives the value to a shell. */
+static bool
+program_is_usual(struct str value)
+{
+    static const char *const packers[] = {"gzip", "pigz",   "bzip2",  "pbzip2", "lbzip2", "xz",
+                                          "pixz", "zstd",   "zstdmt", "pzstd",  "lz4",    "lzip",
+                                          "lzop", "unzstd", "gunzip", "unxz",   "bunzip2"};
+    size_t blank = str_find(value, ' ', 0);
+    struct str first = str_sub(value, 0, blank), rest = str_sub(value, first.len, value.len);
+    if (str_is(first, "ssh"))
+        return ssh_options_are_plain(rest);
+    for (size_t i = 0; i < ARRAY_LEN(packers); i++)
+        if (str_is(first, packers[i]))
+            return plain_text(rest, " -=.,_");
+    return false;
+}
+
+/* The value of that option names no program of its own. */
+static bool
+value_is_usual(const struct perm_leaf *l, struct str option, struct str value)
+{
+    if (str_is(option, "-o"))
+        return ssh_setting_is_plain(value);
+    if (str_is(option, "-e") && leaf_is(l, "wget"))
+        return str_starts(value, "robots");
+    return !str_is(option, "-F") && !leaf_is(l, "wget") && program_is_usual(value);
+}
+
+/* "--name", or as much of it as getopt takes for it; "-name" of programs that know no bundles. */
+static bool
+long_option(struct str s, struct str option, struct str next, struct str *ret)
+{
+    size_t eq = str_find(s, '=', 0);
+    struct str name = str_sub(s, 0, eq);
+    bool is_long = str_starts(option, "--");
+    bool is = name.len > (is_long ? 2 : option.len - 1) && name.len <= option.len &&
+              memcmp(name.ptr, option.ptr, name.len) == 0;
+    *ret = eq == (size_t)-1 ? next : str_sub(s, eq + 1, s.len);
+    return is && !str_is(name, "--checkpoint") && !str_is(name, "--no");
+}
+
+/* "tar cIf PROGRAM FILE": the values follow in the order of their letters. */
+static bool
+old_bundle(const struct perm_leaf *l, struct str option, const char *takes, struct str *ret)
+{
+    struct str s = l->argv[1].text;
+    size_t value = 2;
+    for (size_t at = 0; at < s.len; at++) {
+        if (s.ptr[at] == option.ptr[1]) {
+            bool known = value < l->n_argv && l->argv[value].known;
+            *ret = known ? l->argv[value].text : str_from(NULL);
+            return true;
+        }
+        value += s.ptr[at] && (strchr(takes, s.ptr[at]) || strchr("IF", s.ptr[at]));
+    }
     return false;
 }
 
 /* Word i is the option; *ret: its value, empty: it has none that is known. */
 static bool
-word_is_option(const struct perm_leaf *l, size_t i, struct str option, struct str *ret)
+word_is_option(const struct perm_leaf *l, size_t i, struct str option, const char *takes,
+               struct str *ret)
 {
     struct str s = l->argv[i].text, next = {0};
-    size_t eq = str_find(s, '=', 0);
-    bool is_long = str_starts(option, "--");
     if (i + 1 < l->n_argv && l->argv[i + 1].known)
         next = l->argv[i + 1].text;
-    if (is_long || option.len > 2) {
-        struct str name = str_sub(s, 0, eq);
-        /* As short as "--to-c" may be clear, and never as short as "--". */
-        bool is = name.len > (is_long ? 4 : option.len - 1) && name.len <= option.len &&
-                  memcmp(name.ptr, option.ptr, name.len) == 0 && !str_is(name, "--checkpoint");
-        *ret = eq == (size_t)-1 ? next : str_sub(s, eq + 1, s.len);
-        return is;
+    if (option.len > 2 && !str_is(option, "-TT"))
+        return long_option(s, option, next, ret);
+    if (i == 1 && s.len && s.ptr[0] != '-' && leaf_is(l, "tar"))
+        return old_bundle(l, option, takes, ret);
+    if (s.len < option.len || s.ptr[0] != '-' || s.ptr[1] == '-')
+        return false;
+    if (option.len > 2) { /* zip's letters in pairs */
+        *ret = next;
+        return str_contains(s, STR("TT"));
     }
-    size_t at =
-        1; /* in a bundle it may come later, but not behind a letter that takes the rest as its value */
-    while (at < s.len && s.ptr[at] != option.ptr[1] && isalpha((unsigned char)s.ptr[at]) &&
-           !strchr("ofCi", s.ptr[at]))
+    size_t at = 1;
+    while (at < s.len && s.ptr[at] != option.ptr[1] && isalnum((unsigned char)s.ptr[at]) &&
+           !strchr(takes, s.ptr[at]))
         at++;
-    if (s.len < 2 || s.ptr[0] != '-' || at >= s.len || s.ptr[at] != option.ptr[1])
+    if (at >= s.len || s.ptr[at] != option.ptr[1])
         return false;
     *ret = at + 1 < s.len ? str_sub(s, at + 1, s.len) : next;
     return true;
@@ -107,6 +244,26 @@ has_sub(const struct perm_leaf *l, const char *sub, size_t *ret_from)
     return !sub;
 }
 
+/* Where the program's options end. "--" behind an option may be that one's value ("rg -e -- --pre x"), but for those whose "--" always
+ * ends them. Of ssh, what is run elsewhere is no option of its own. */
+static size_t
+options_end(const struct perm_leaf *l, size_t from)
+{
+    static const char *const strict[] = {"cargo", "npm", "pnpm"};
+    bool ends = leaf_is_any(l, strict, ARRAY_LEN(strict)), ssh = leaf_is(l, "ssh");
+    size_t operands = 0;
+    for (size_t i = from; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text, before = l->argv[i - 1].text;
+        bool after = i > from && before.len > 1 && before.ptr[0] == '-';
+        bool value = after && before.len == 2 && strchr("bcDEeFIiJLlmOopQRSWw", before.ptr[1]);
+        if (str_is(s, "--") && (ends || !after))
+            return i;
+        if (ssh && (!s.len || s.ptr[0] != '-') && !value && ++operands == 2)
+            return i;
+    }
+    return l->n_argv;
+}
+
 const char *
 options_gap(const struct perm_leaf *l, const struct perm_rule *r)
 {
@@ -114,13 +271,12 @@ options_gap(const struct perm_leaf *l, const struct perm_rule *r)
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         if (!leaf_is(l, rows[k].program) || !has_sub(l, rows[k].sub, &from))
             continue;
-        for (size_t i = from; i < l->n_argv; i++) {
+        size_t end = options_end(l, from);
+        for (size_t i = from; i < end; i++) {
             struct str list = str_from(rows[k].options), option, value;
-            if (str_is(l->argv[i].text, "--"))
-                break;
             while (str_split(&list, ' ', &option))
-                if (word_is_option(l, i, option, &value) && !value_is_usual(value) &&
-                    !head_names(r, l->argv[i].text))
+                if (word_is_option(l, i, option, rows[k].takes, &value) &&
+                    !value_is_usual(l, option, value) && !head_names(r, l->argv[i].text))
                     return "the rule does not name the option that runs another program";
         }
     }

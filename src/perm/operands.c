@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "perm/trees.h"
 
-enum { PIECES_MAX = 256, PATH_LONGEST = 4096 };
+enum { PIECES_MAX = 1024, PATH_LONGEST = 4096 };
 
 /* Their words are code or statements that open files, whatever else stands in them. */
 static bool
@@ -334,6 +334,16 @@ is_name_char(char ch)
     return isalnum((unsigned char)ch) || (ch && strchr("_./~-", ch));
 }
 
+/* What a bound leaves out may be what a rule is about. */
+static void
+too_much(const struct look *k, const struct perm_leaf *l, const char *what)
+{
+    char *shown = str_dup(l->argv[0].text);
+    chain_add(k->c, "rules", VERDICT_ASK, FORCE_HARD, NULL, shown,
+              "it names more %s than are held against the rules for files", what);
+    free(shown);
+}
+
 /* "x@.env", "src=.env,dst=/x", "open('.yare/a')": whatever looks like a path, also behind letters of options ("-so.yare/a"). */
 static void
 judge_pieces(const struct look *k, const struct perm_leaf *l, struct str s)
@@ -341,7 +351,7 @@ judge_pieces(const struct look *k, const struct perm_leaf *l, struct str s)
     size_t looked = 0;
     struct look in = *k;
     in.reads = rules_any(k->c->req->rules, &k->c->deny, "Read");
-    for (size_t i = 0; i < s.len && looked < PIECES_MAX;) {
+    for (size_t i = 0; i < s.len;) {
         size_t n = 0, letters = 0;
         while (i + n < s.len && is_name_char(s.ptr[i + n]))
             n++;
@@ -349,7 +359,10 @@ judge_pieces(const struct look *k, const struct perm_leaf *l, struct str s)
         i += n ? n : 1;
         if (!n || (!memchr(part.ptr, '.', n) && !memchr(part.ptr, '/', n)))
             continue;
-        looked++;
+        if (looked++ == PIECES_MAX) {
+            too_much(k, l, "places");
+            break;
+        }
         bool whole = n == s.len || (part.ptr > s.ptr && part.ptr[-1] == '@');
         in.certain = k->opens && whole && part.ptr[0] != '-';
         judge_name(&in, l, part);
@@ -377,19 +390,35 @@ judge_word(const struct look *k, const struct perm_leaf *l, struct str s, bool c
         judge_pieces(k, l, s);
 }
 
-/* rsync, cp -T: what lies in the folders that are copied comes to lie in the last one. */
+/* "a/.": what lies in the folder, not the folder. */
+static bool
+is_contents(struct str s)
+{
+    return str_is(s, ".") || str_is(s, "..") || str_ends(s, "/.") || str_ends(s, "/..") ||
+           str_ends(s, "/./");
+}
+
+static bool
+is_onto(struct str s)
+{
+    return str_is(s, "--no-target-directory") ||
+           (s.len > 1 && s.ptr[0] == '-' && s.ptr[1] != '-' && memchr(s.ptr, 'T', s.len));
+}
+
+/* rsync, cp -T, cp -r a/. b: what lies in the folders that are copied comes to lie in the last one. */
 static void
 judge_copied(const struct look *k, const struct perm_leaf *l)
 {
     enum { ENTRIES_MAX = 2000 };
     const char *cwd = l->cwd ? l->cwd : k->c->cwd;
-    size_t last = l->n_argv - 1, looked = 0;
-    for (size_t i = 1; i < last && l->argv[last].known; i++) {
+    size_t last, skip, looked = 0;
+    struct str target = copies_target(l, &last, &skip);
+    for (size_t i = 1; i < last && target.len; i++) {
         struct str s = l->argv[i].text;
-        if (!l->argv[i].known || !s.len || s.ptr[0] == '-' || s.len >= PATH_LONGEST)
+        if (i == skip || !l->argv[i].known || !s.len || s.ptr[0] == '-' || s.len >= PATH_LONGEST)
             continue;
         char *text = str_dup(s), *dir = fs_normalize(cwd, text);
-        char *into = str_dup(l->argv[last].text);
+        char *into = str_dup(target);
         DIR *d = opendir(dir);
         /* without a closing slash the folder itself is copied: rsync alone */
         bool itself = s.ptr[s.len - 1] != '/' && leaf_is(l, "rsync");
@@ -398,7 +427,12 @@ judge_copied(const struct look *k, const struct perm_leaf *l)
             judge_name(k, l, str_from(to));
             free(to);
         }
-        for (struct dirent *e; d && !itself && looked < ENTRIES_MAX && (e = readdir(d)); looked++) {
+        for (struct dirent *e; d && !itself && looked <= ENTRIES_MAX && (e = readdir(d));
+             looked++) {
+            if (looked == ENTRIES_MAX) {
+                too_much(k, l, "files");
+                continue;
+            }
             char *to = fs_join(into, e->d_name);
             if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
                 judge_name(k, l, str_from(to));
@@ -415,13 +449,12 @@ judge_copied(const struct look *k, const struct perm_leaf *l)
 static bool
 copies_into(const struct perm_leaf *l)
 {
-    bool onto = false;
-    for (size_t i = 1; leaf_is(l, "cp") && i < l->n_argv; i++) {
-        struct str s = l->argv[i].text;
-        onto = onto || str_is(s, "--no-target-directory") ||
-               (s.len > 1 && s.ptr[0] == '-' && s.ptr[1] != '-' && memchr(s.ptr, 'T', s.len));
-    }
-    return l->n_argv > 2 && (onto || leaf_is(l, "rsync"));
+    bool into = false;
+    for (size_t i = 1; leaf_is(l, "cp") && i < l->n_argv; i++)
+        into = into || is_onto(l->argv[i].text) || is_contents(l->argv[i].text);
+    into = into || leaf_is(l, "ditto") || leaf_is(l, "rsync") ||
+           (leaf_is(l, "cmake") && trees_has(l, "-E copy_directory*"));
+    return l->n_argv > 2 && into;
 }
 
 /* yare's own files and those of an agent, behind another name from now on. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/repo.h"
 #include "perm/trees.h"
 
 enum { PATCH_MAX = 4 << 20, STRIP_MAX = 8 };
@@ -14,9 +15,11 @@ struct patch {
     struct chain *c;
     const struct perm_leaf *l;
     struct path_names dir; /* where it is applied */
+    struct path_names top; /* ... and of git the repository, from which it may count */
     const char *shown;
     int strip; /* leading folders that are taken off; -1: not known */
     bool names, done;
+    bool lost; /* a name in it is not spelt out */
 };
 
 static bool
@@ -41,7 +44,11 @@ held_against(struct patch *p, struct str name, bool certain)
         return;
     char *rel = str_dup(name);
     const struct perm_rule *deny = trees_edit_rule(c, &c->deny, &p->dir, rel);
+    if (!deny && p->top.n)
+        deny = trees_edit_rule(c, &c->deny, &p->top, rel);
     const struct perm_rule *ask = deny ? NULL : trees_edit_rule(c, &c->ask, &p->dir, rel);
+    if (!deny && !ask && p->top.n)
+        ask = trees_edit_rule(c, &c->ask, &p->top, rel);
     if (deny || ask) {
         chain_add(c, "rules", deny && certain ? VERDICT_DENY : VERDICT_ASK, FORCE_HARD,
                   deny ? deny : ask, p->shown, "the patch changes '%s', which %s rule names", rel,
@@ -69,6 +76,9 @@ judge_patch_name(struct patch *p, struct str s)
 {
     s = bare(s);
     p->names = true;
+    /* "a/l\151b.c" in quotes, a quote within one half, "../" */
+    p->lost = p->lost || memchr(s.ptr, '\\', s.len) || memchr(s.ptr, '"', s.len) ||
+              str_contains(s, STR("../"));
     for (int i = 0; i < STRIP_MAX && s.len && !p->done; i++) {
         if (p->strip < 0 || i == p->strip)
             held_against(p, s, p->strip >= 0);
@@ -90,6 +100,17 @@ judge_git_line(struct patch *p, struct str s)
     }
 }
 
+/* patch takes one that is indented, quoted in a mail or marked with X. */
+static struct str
+outdented(const struct patch *p, struct str line)
+{
+    if (str_starts(line, "- --- "))
+        return str_sub(line, 2, line.len);
+    while (leaf_is(p->l, "patch") && line.len && strchr(" \tX", line.ptr[0]))
+        line = str_sub(line, 1, line.len);
+    return line;
+}
+
 static void
 read_patch(struct patch *p, struct str text)
 {
@@ -97,6 +118,7 @@ read_patch(struct patch *p, struct str text)
     static const char *const whole[] = {"rename to ", "copy to ", "rename from "};
     struct str line;
     while (!p->done && str_split(&text, '\n', &line)) {
+        line = outdented(p, line);
         for (size_t i = 0; i < ARRAY_LEN(marks); i++)
             if (str_starts(line, marks[i]))
                 judge_patch_name(p, str_sub(line, strlen(marks[i]), line.len));
@@ -179,10 +201,13 @@ comes_from_file(const struct chain *c, const struct perm_leaf *l)
     return redirect || operands > 1 || trees_has(l, "-i|-i*|--input*");
 }
 
+/* Where it is applied, and that no option leads to another folder. */
 static const char *
 folder_of(const struct perm_leaf *l)
 {
-    return l->cwd && !trees_has(l, "-d|-d*|-C|--directory*") ? l->cwd : NULL;
+    bool elsewhere = trees_has(l, "-d|-d*|~d|--dir*|-C|--work-tree*|--git-dir*") ||
+                     (leaf_is(l, "git") && trees_has(l, "-c"));
+    return l->cwd && !elsewhere ? l->cwd : NULL;
 }
 
 static void
@@ -208,9 +233,14 @@ judge_patch(struct chain *c, const struct perm_leaf *l)
     char *program = str_dup(l->argv[0].text);
     p.shown = program;
     path_names_init(&p.dir, c->cwd, dir ? dir : c->root, c->fold);
-    bool read = comes_from_file(c, l) && read_files(&p);
+    char *top = leaf_is(l, "git") && dir ? repo_find_top(dir) : NULL;
+    if (top)
+        path_names_init(&p.top, c->cwd, top, c->fold);
+    bool read = comes_from_file(c, l) && read_files(&p) && dir && !p.lost;
     if (!read && !p.done)
         ask_of_anything(&p, c->root);
     path_names_release(&p.dir);
+    path_names_release(&p.top);
+    free(top);
     free(program);
 }

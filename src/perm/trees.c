@@ -81,7 +81,7 @@ is_row_word(const struct perm_leaf *l, size_t i, const struct tree_row *r)
     return false;
 }
 
-/* "@scope/name@1.2" is name. */
+/* "@scope/name@1.2" is name, "node_modules/name/bin/name.js" too. */
 static struct str
 package_name(struct str s)
 {
@@ -90,7 +90,10 @@ package_name(struct str s)
         cut--;
     s = str_sub(s, cut, s.len);
     size_t at = str_find(s, '@', 0);
-    return at != (size_t)-1 && at > 0 ? str_sub(s, 0, at) : s;
+    s = at != (size_t)-1 && at > 0 ? str_sub(s, 0, at) : s;
+    size_t dot = str_find(s, '.', 0);
+    bool script = str_ends(s, ".js") || str_ends(s, ".cjs") || str_ends(s, ".mjs");
+    return script && dot ? str_sub(s, 0, dot) : s;
 }
 
 static bool
@@ -181,8 +184,11 @@ judge_folder(struct trees *t, const char *path, const char *shown, const char *t
     enum tree_does does = t->row->does;
     bool write = does >= TREE_WRITES;
     struct path_names n;
-    if (t->n_places++ >= PLACES_MAX ||
-        chain_seen(c, xasprintf("tree %d %s %s %s", (int)does, t->cwd, path, types ? types : "")))
+    if (t->n_places++ == PLACES_MAX)
+        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, NULL, shown,
+                  "it names more folders than are looked through for what rules for files name");
+    if (t->n_places > PLACES_MAX ||
+        chain_seen(c, xasprintf("tree %d %s\n%s\n%s", (int)does, t->cwd, path, types ? types : "")))
         return;
     path_names_init(&n, t->cwd, path, c->fold);
     const struct perm_rule *whole =

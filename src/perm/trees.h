@@ -56,6 +56,9 @@ bool trees_found(struct chain *c, const struct perm_leaf *l);
 /* Any rule for what lies in the project asks. */
 void trees_ask_of_anything(struct chain *c, const struct perm_leaf *l);
 
+/* Of a copy (n_argv > 1): where it goes; *ret_end: the sources are the operands before this word, *ret_skip: but for this one (0: none). */
+struct str copies_target(const struct perm_leaf *l, size_t *ret_end, size_t *ret_skip);
+
 /* ---- what they have in common ---- */
 /* Deny or ask rules for Read or (edits) Edit exist. */
 bool trees_rules_exist(const struct chain *c, bool edits);
