@@ -149,7 +149,10 @@ app_draw(struct app *a, int64_t now)
     struct layout l;
     int w = a->canvas.w, h = a->canvas.h;
     canvas_clear(&a->canvas);
+    a->view.ask_rows = 0;
     layout_make(&a->view, w, h, 1, &l);
+    if (a->view.n_asks)
+        a->view.ask_rows = approval_rows(&a->approval, &a->view, l.approval.w, a->ascii);
     layout_make(&a->view, w, h, input_rows(&a->input, l.prompt.w), &l);
     draw_prompt(a, &l);
     app_activity_follow(a);

@@ -112,6 +112,7 @@ struct parts {
     int width;
     bool ascii, folded;
     int spare; /* rows for what would be cut */
+    int more;  /* rows for reasons beyond the first of each part */
 };
 
 static void
@@ -211,6 +212,22 @@ some_rows(struct parts *p, struct flow *f, bool behind)
     lines_release(&all);
 }
 
+/* A reason beyond the first of its part, as far as there are rows for it. */
+static void
+further_rows(struct parts *p, const struct finding *x)
+{
+    struct flow f;
+    size_t before = p->out->n;
+    int spare = p->spare;
+    flow_init(&f);
+    add_reason(&f, x, p->ascii);
+    p->spare = p->more - 1;
+    some_rows(p, &f, false);
+    p->spare = spare;
+    p->more -= (int)(p->out->n - before);
+    flow_release(&f);
+}
+
 static void
 reason_rows(struct parts *p, const struct finding *x, bool behind)
 {
@@ -246,7 +263,7 @@ static void
 asked_rows(struct parts *p, const struct part *part, bool alone)
 {
     bool whole = !part->text || (alone && p->command.ptr && str_is(p->command, part->text));
-    bool behind = whole;
+    bool behind = whole, said = false;
     begin_word(p, part->worst);
     if (!whole)
         part_text(p, part->text);
@@ -256,10 +273,12 @@ asked_rows(struct parts *p, const struct part *part, bool alone)
         const struct finding *x = &p->d->findings[i];
         if (!same_part(x->part, part->text) || x->verdict < VERDICT_ASK)
             continue;
-        reason_rows(p, x, behind);
+        if (p->detail < DETAIL_FIRST || !said)
+            reason_rows(p, x, behind);
+        else if (p->more > 0)
+            further_rows(p, x);
         behind = false;
-        if (p->detail >= DETAIL_FIRST)
-            break;
+        said = true;
     }
 }
 
@@ -294,10 +313,17 @@ parts_lines(struct lines *out, const struct decision *d, struct str command, enu
             int width, int rows, bool ascii)
 {
     struct part *parts = xcalloc(PARTS_MAX, sizeof(*parts));
-    struct parts p = {out, d, command, detail, width, ascii, false, 0};
+    struct parts p = {out, d, command, detail, width, ascii, false, 0, 0};
     size_t more, n = find_parts(d, parts, &more), ok = 0;
     p.spare = detail == DETAIL_FIRST ? rows : 0;
+    struct lines_mark start = lines_mark(out);
     size_t left = put_asked(&p, parts, n, detail == DETAIL_COUNT ? rows : 0) + more;
+    if (p.spare > 0) { /* the first reasons are whole: others get what is left */
+        p.more = p.spare;
+        p.spare = rows;
+        lines_back(out, start);
+        left = put_asked(&p, parts, n, 0) + more;
+    }
     if (left) {
         lines_begin(out, false);
         lines_addf(out, ST_WARN, "  %s %zu more ask, w shows all", ascii ? ".." : "…", left);

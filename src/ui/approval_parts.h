@@ -32,7 +32,7 @@ bool search_lines(struct buf *out, struct str tool, struct str input);
 /* How much of the findings is said, from everything to one line for each part that asks. */
 enum detail { DETAIL_ALL, DETAIL_NO_OK, DETAIL_FIRST, DETAIL_LINE, DETAIL_COUNT };
 /* Findings by sub-command or path, those that ask or deny first. `command`: not repeated when it is the only part; NULL.
- * rows: DETAIL_COUNT: at most so many; DETAIL_FIRST: so many to spare for what would be cut; 0: no limit, none. True: something that asks is not, or not wholly, on these lines. */
+ * rows: DETAIL_COUNT: at most so many; DETAIL_FIRST: so many to spare for what would be cut, then for further reasons; 0: no limit, none. True: something that asks is not, or not wholly, on these lines. */
 bool parts_lines(struct lines *out, const struct decision *d, struct str command,
                  enum detail detail, int width, int rows, bool ascii);
 /* The whole chain: every finding with layer, rule, file:line, reason, confidence. */

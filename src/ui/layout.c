@@ -67,6 +67,7 @@ make_side(const struct view *v, int x, int w, int body, struct layout *l)
     int y = 1, left = body;
     if (v->n_asks) {
         int ask = left - at_least(left * 2 / 5, 3) - 1;
+        ask = at_least(ask, at_most(v->ask_rows, left - 4)); /* what is asked comes first */
         l->approval = rect_make(x, y + left - ask, w, ask);
         left -= ask + 1;
     }

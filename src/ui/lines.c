@@ -241,6 +241,8 @@ fold_end(struct buf *out, struct str s, int columns, bool ascii)
     return true;
 }
 
+#define WORDS_ROOM 24 /* columns below which a word that is cut says more than one left out */
+
 /* Offset from which the rest of s takes at most `columns`. */
 static size_t
 tail_fit(struct str s, int columns)
@@ -257,6 +259,38 @@ tail_fit(struct str s, int columns)
     return off;
 }
 
+/* The end of a head at a blank in its second half, so that no word is cut; else behind a slash there. */
+static size_t
+word_end(struct str s, size_t end)
+{
+    size_t slash = 0;
+    if (end >= s.len || s.ptr[end] == ' ')
+        return end;
+    for (size_t i = end; i > end / 2; i--) {
+        if (s.ptr[i - 1] == ' ')
+            return i - 1;
+        if (s.ptr[i - 1] == '/' && !slash)
+            slash = i;
+    }
+    return slash ? slash : end;
+}
+
+/* The same for where a tail begins: behind a blank, else at a slash, in its first half. */
+static size_t
+word_start(struct str s, size_t start)
+{
+    size_t slash = 0, half = start + (s.len - start) / 2;
+    if (!start || s.ptr[start - 1] == ' ')
+        return start;
+    for (size_t i = start; i < half; i++) {
+        if (s.ptr[i] == ' ')
+            return i + 1;
+        if (s.ptr[i] == '/' && !slash)
+            slash = i;
+    }
+    return slash ? slash : start;
+}
+
 bool
 fold_middle(struct buf *out, struct str s, int columns, bool ascii)
 {
@@ -268,9 +302,11 @@ fold_middle(struct buf *out, struct str s, int columns, bool ascii)
     }
     if (room < 2)
         return fold_end(out, s, columns, ascii);
-    buf_add_str(out, str_sub(s, 0, text_fit(s, room - room / 2, NULL)));
+    size_t head = text_fit(s, room - room / 2, NULL), tail = tail_fit(s, room / 2);
+    bool words = room >= WORDS_ROOM;
+    buf_add_str(out, str_sub(s, 0, words ? word_end(s, head) : head));
     buf_adds(out, dots);
-    size_t tail = tail_fit(s, room / 2);
+    tail = words ? word_start(s, tail) : tail;
     buf_add_str(out, str_sub(s, tail, s.len));
     return true;
 }

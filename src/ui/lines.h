@@ -96,6 +96,6 @@ int flow_cut(struct flow *f, struct lines *out, int columns, bool ascii);
 
 /* Appends s as visible text with tabs as blanks to the next fourth column (column 0 at the start of s) and \r\n as \n. */
 void visible_add(struct buf *out, struct str s);
-/* Appends s in at most `columns`: "head … tail" when longer, or "head…". s is visible text of one line. True: it was cut. */
+/* Appends s in at most `columns`: "head … tail" when longer, cut between words or path parts where one ends nearby, or "head…". s is visible text of one line. True: it was cut. */
 bool fold_middle(struct buf *out, struct str s, int columns, bool ascii);
 bool fold_end(struct buf *out, struct str s, int columns, bool ascii);

@@ -98,6 +98,7 @@ struct view {
     char *last_answer; /* for the normal screen on exit */
     bool closed;
     bool show_todos, full; /* set by the app: Ctrl+T, Ctrl+O */
+    int ask_rows; /* that the request which is shown needs, set by drawing: the pane beside grows to them */
     uint64_t version;      /* changes with everything that may change the picture */
 };
 /* What is kept in memory of a session; all of it stands in the journal. */
@@ -213,6 +214,8 @@ void approval_init(struct approval *a);
 void approval_release(struct approval *a);
 /* Follows the queue: when nothing is shown the oldest takes the pane. */
 void approval_sync(struct approval *a, const struct view *v, int64_t now_ms);
+/* Rows in which all of the request that is shown can be read at a width, its diff aside. */
+int approval_rows(struct approval *a, const struct view *v, int w, bool ascii);
 /* Draws inside r, and puts the canvas' cursor into a field that is open when the pane has the focus. */
 void approval_draw(struct approval *a, const struct view *v, struct canvas *c, struct rect r,
                    bool focus, bool ascii, int64_t now_ms);

@@ -115,6 +115,37 @@ the_side_column_does_not_jump(void **state)
     view_release(&v);
 }
 
+/* What is asked comes first, but what runs stays in sight; where there is no column beside, half is half. */
+static void
+the_pane_beside_grows_to_the_request(void **state)
+{
+    (void)state;
+    struct view v;
+    struct layout l;
+    view_init(&v);
+    apply(&v, "{\"event\":\"perm_ask\",\"id\":1,\"tool_use_id\":\"t\",\"tool\":\"Bash\","
+              "\"command\":\"make\"}");
+    layout_make(&v, 120, 40, 1, &l);
+    int before = l.approval.h, both = l.approval.h + l.activity.h;
+    v.ask_rows = before - 1;
+    layout_make(&v, 120, 40, 1, &l);
+    assert_int_equal(l.approval.h, before);
+    v.ask_rows = before + 2;
+    layout_make(&v, 120, 40, 1, &l);
+    assert_int_equal(l.approval.h, before + 2);
+    assert_int_equal(l.approval.h + l.activity.h, both);
+    v.ask_rows = 1000;
+    layout_make(&v, 120, 40, 1, &l);
+    assert_int_equal(l.activity.h, 3);
+    assert_int_equal(l.approval.h, both - 3);
+    layout_make(&v, 80, 24, 1, &l);
+    int half = l.approval.h;
+    v.ask_rows = 0;
+    layout_make(&v, 80, 24, 1, &l);
+    assert_int_equal(l.approval.h, half);
+    view_release(&v);
+}
+
 int
 main(void)
 {
@@ -122,6 +153,7 @@ main(void)
         cmocka_unit_test(no_size_breaks_it),
         cmocka_unit_test(places_are_those_of_the_paper),
         cmocka_unit_test(the_side_column_does_not_jump),
+        cmocka_unit_test(the_pane_beside_grows_to_the_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
