@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "model/openai_body.h"
 #include "model/provider.h"
 
 #define GATES 32
@@ -40,6 +41,8 @@ struct scripted {
     int gates[GATES];
     pthread_mutex_t lock; /* guards asked */
     struct asked asked[WHO_COUNT];
+    struct body_text chat
+        [2]; /* the conversation as chat messages: for a server that knows all, and for one that does not */
 };
 
 struct scripted_stream {
@@ -297,28 +300,53 @@ who_asks(const struct model_request *req)
     return WHO_MAIN;
 }
 
+enum wire { WIRE_MESSAGES, WIRE_CHAT, WIRE_CHAT_PLAIN, WIRE_COUNT };
+
+/* Of a server that takes no system message and one call at a time. */
+#define PLAIN (OPENAI_CAP(OPENAI_CAP_system) | OPENAI_CAP(OPENAI_CAP_parallel))
+
+static void
+write_whole(const struct model_request *req, struct body_text *text, enum wire wire,
+            struct buf *out)
+{
+    struct str slices[BODY_SLICES];
+    unsigned used;
+    struct buf scratch;
+    buf_init(&scratch, BUF_MAX);
+    size_t n = wire == WIRE_MESSAGES
+                   ? anthropic_body(req, text, &scratch, slices)
+                   : openai_body(req, text, wire == WIRE_CHAT ? 0 : PLAIN, &scratch, slices, &used);
+    for (size_t i = 0; i < n; i++)
+        buf_add_str(out, slices[i]);
+    buf_release(&scratch);
+}
+
 /* The body that goes on from the request before, beside one that is written anew. */
 static bool
-is_same_body(const struct model_request *req)
+goes_on_the_same(const struct model_request *req, struct body_text *kept, enum wire wire)
 {
     struct body_text own = {0};
-    struct body_text *texts[2] = {&own, req->text ? req->text : &own};
-    struct buf scratch, bodies[2];
-    buf_init(&scratch, BUF_MAX);
-    for (size_t i = 0; i < 2; i++) {
-        struct str slices[BODY_SLICES];
-        buf_init(&bodies[i], BUF_MAX);
-        buf_clear(&scratch);
-        size_t n = anthropic_body(req, texts[i], &scratch, slices);
-        for (size_t k = 0; k < n; k++)
-            buf_add_str(&bodies[i], slices[k]);
-    }
+    struct buf bodies[2];
+    buf_init(&bodies[0], BUF_MAX);
+    buf_init(&bodies[1], BUF_MAX);
+    write_whole(req, &own, wire, &bodies[0]);
+    write_whole(req, kept, wire, &bodies[1]);
     bool same = str_eq(buf_str(&bodies[0]), buf_str(&bodies[1]));
-    for (size_t i = 0; i < 2; i++)
-        buf_release(&bodies[i]);
-    buf_release(&scratch);
+    buf_release(&bodies[0]);
+    buf_release(&bodies[1]);
     body_text_release(&own);
     return same;
+}
+
+/* A call beside the loop keeps no text. */
+static bool
+is_same_body(struct scripted *s, const struct model_request *req)
+{
+    struct body_text *kept[WIRE_COUNT] = {req->text, &s->chat[0], &s->chat[1]};
+    for (size_t i = 0; req->text && i < WIRE_COUNT; i++)
+        if (!goes_on_the_same(req, kept[i], (enum wire)i))
+            return false;
+    return true;
 }
 
 /* The next reply for whoever asks; NULL: there is none left. */
@@ -339,7 +367,7 @@ keep_request(struct scripted *s, const struct model_request *req)
         r->messages[i] = str_dup(req->messages[i]->json);
     r->max_tokens = req->max_tokens;
     r->edition = req->edition;
-    r->body_same = is_same_body(req);
+    r->body_same = is_same_body(s, req);
     memcpy(r->message_break, req->message_break, sizeof r->message_break);
     memcpy(r->system_break, req->system_break, sizeof r->system_break);
     enum who who = who_asks(req);
@@ -486,5 +514,7 @@ scripted_free(struct scripted *s)
     for (size_t i = 0; i < GATES; i++)
         close(s->gates[i]);
     pthread_mutex_destroy(&s->lock);
+    body_text_release(&s->chat[0]);
+    body_text_release(&s->chat[1]);
     free(s);
 }
