@@ -4,6 +4,7 @@
  * may still take it away, and only the rows for hook, sandbox and mode take any away (they turn it into a note).
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/str_set.h"
 #include "perm/chain.h"
@@ -131,6 +132,8 @@ bool path_inside(const char *path, const char *dir,
                  bool fold); /* dir itself, or below it, by components */
 /* fs_resolve, which within a decision asks once for each folder. Yours. */
 char *path_resolve(const char *path);
+/* stat of what links lead to; false: there is nothing that can be asked. One answer for a decision. */
+bool path_stat(const char *path, struct stat *ret_st);
 /* Around a decision, on its thread; end takes what begin gave. */
 struct path_cache;
 struct path_cache *path_cache_begin(void);
@@ -188,6 +191,9 @@ bool repo_modules_run(const char *root, const char *git, int depth);
 bool repo_git_is_own(const struct chain *c, const struct perm_leaf *leaf);
 /* cover_options.c: why a rule that begins with the program's name does not reach an option of this call, or NULL. */
 const char *options_gap(const struct perm_leaf *l, const struct perm_rule *r);
+/* cover_places.c: the same of an option by which it works in a folder outside, and of a path that leaves the rule's folder. */
+const char *place_option_gap(const struct chain *c, const struct perm_leaf *l);
+const char *dots_gap(const struct perm_leaf *l, const struct perm_rule *r);
 
 /* layers.c */
 /* The program is called this, in whatever folder; every leaf is asked for dozens of names. */

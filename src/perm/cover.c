@@ -214,6 +214,8 @@ prefix_gap(const struct chain *c, size_t i, const struct perm_rule *r)
     if (!why)
         why = options_gap(l, r);
     if (!why)
+        why = dots_gap(l, r);
+    if (!why)
         why = evaluates_gap(l);
     return why ? why : repository_gap(c, l);
 }
@@ -252,7 +254,7 @@ place_gap(const struct chain *c, const struct perm_leaf *l, enum match_how how)
         if (!inside)
             return "it may run in a folder outside the project";
     }
-    return NULL;
+    return how == MATCH_PREFIX ? place_option_gap(c, l) : NULL;
 }
 
 /* The strongest rule that really covers leaf i. */

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "perm/chain_ctx.h"
+#include "perm/programs.h"
 
 /* Blanks part the options. A long one ("--name") may be shortened; "-I" may have its value attached and stand in a bundle. `takes`: the
  * letters behind which the rest of a bundle is a value. */
@@ -27,6 +28,7 @@ static const struct {
     {"zip", NULL, "-TT --unzip-command", ""},
     {"man", NULL, "-P --pager -H --html", "CLmMRSsEerpTXZ"},
     {"split", NULL, "--filter", ""},
+    {"make", NULL, "--eval -E SHELL MAKEFLAGS", "CfIjloOW"},
     {"wget", NULL, "--use-askpass -e --execute", "oaiBtOTwQPUlARDIX"},
     {"go", NULL, "-toolexec --toolexec -exec --exec -vettool --vettool", ""},
     {"cargo", NULL, "--config", ""},
@@ -158,6 +160,8 @@ value_is_usual(const struct perm_leaf *l, struct str option, struct str value)
 {
     if (str_is(option, "-o"))
         return ssh_setting_is_plain(value);
+    if (str_is(option, "SHELL"))
+        return str_is(value, "/bin/bash") || str_is(value, "/bin/sh") || str_is(value, "bash");
     if (str_is(option, "-e") && leaf_is(l, "wget"))
         return str_starts(value, "robots");
     return !str_is(option, "-F") && !leaf_is(l, "wget") && program_is_usual(value);
@@ -264,10 +268,41 @@ options_end(const struct perm_leaf *l, size_t from)
     return l->n_argv;
 }
 
+/* Word i may be a script, and has the letter in it without which none runs anything. */
+static bool
+is_script_with_e(const struct perm_leaf *l, size_t i, bool first)
+{
+    struct str s = l->argv[i].text, before = l->argv[i - 1].text;
+    bool option = s.len > 1 && s.ptr[0] == '-';
+    bool value = i > 1 && before.len > 1 && before.ptr[0] == '-' && str_ends(before, "e");
+    bool attached = option && s.len > 2 && (s.ptr[1] == 'e' || s.ptr[2] == 'e');
+    size_t from = str_starts(s, "--expression=") ? strlen("--expression=") : option ? 3 : 0;
+    return (first || value || attached || str_starts(s, "--expr")) && from < s.len &&
+           memchr(s.ptr + from, 'e', s.len - from);
+}
+
+/* "1e id", "s/a/b/e": a script that is known and not understood; one with a variable in it is taken at its word. */
+static bool
+sed_may_run(const struct perm_leaf *l)
+{
+    bool known = leaf_is(l, "sed") && l->effects_unknown && l->unknown_why, may = false;
+    bool first = true;
+    for (size_t i = 1; known && i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        bool operand = !s.len || s.ptr[0] != '-';
+        known = l->argv[i].known && !str_is(s, "-f");
+        may = may || is_script_with_e(l, i, operand && first);
+        first = first && !operand;
+    }
+    return known && may && strcmp(l->unknown_why, SED_SCRIPT_WHY) == 0;
+}
+
 const char *
 options_gap(const struct perm_leaf *l, const struct perm_rule *r)
 {
     size_t from;
+    if (sed_may_run(l))
+        return "the sed script may run a program";
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         if (!leaf_is(l, rows[k].program) || !has_sub(l, rows[k].sub, &from))
             continue;

@@ -135,6 +135,8 @@ bool version_run(struct sh *sh, size_t leaf, const struct command *c);
 /* No file up the folders from where it runs lets the project choose what a toolchain's name stands for. */
 bool version_pinned_here(struct sh *sh, const char *files);
 
+/* Why a script of sed that is known is not safe: it may hold the command e. */
+#define SED_SCRIPT_WHY "the sed script writes, runs or is not understood"
 /* What the judges have in common. */
 /* The row's word counts no longer: why. */
 void judged_unknown(struct judged *j, const char *why);

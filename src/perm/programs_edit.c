@@ -285,7 +285,7 @@ ops_sed(struct judged *j)
     for (size_t i = 0; i < j->o.n_patterns; i++)
         ok = sed_script(j, j->o.patterns[i]) && ok;
     if (!ok)
-        judged_unknown(j, "the sed script writes, runs or is not understood");
+        judged_unknown(j, SED_SCRIPT_WHY);
     for (size_t i = first; i < j->o.n_operands; i++) {
         const struct word *w = judged_operand(j, i);
         if (w->w.known && str_is(w->w.text, "-"))

@@ -1,0 +1,117 @@
+/*
+ * Options that make a program build, test or run another folder: "make -C /elsewhere", "cargo --manifest-path", "npm --prefix". A rule for
+ * the program was written for this project, as where a cd leads elsewhere; and one for "node scripts/" does not go "scripts/../..".
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "perm/chain_ctx.h"
+
+/* Blanks part the options; a value may be attached to a short one, and to a long one behind "=". */
+static const struct {
+    const char *program, *options;
+} rows[] = {
+    {"make", "-C --directory -f --file --makefile"},
+    {"gmake", "-C --directory -f --file --makefile"},
+    {"ninja", "-C -f"},
+    {"cargo", "-C --manifest-path --path"},
+    {"go", "-C -modfile -overlay"},
+    {"npm", "-C --prefix"},
+    {"pnpm", "-C --dir --prefix"},
+    {"yarn", "--cwd"},
+    {"bun", "--cwd"},
+    {"pytest", "-c --rootdir --confcutdir"},
+    {"tox", "-c"},
+    {"cmake", "-P -S"},
+    {"meson", "-C"},
+    {"poetry", "-C -P --directory --project"},
+    {"uv", "--directory --project"},
+    {"mvn", "-f --file"},
+    {"gradle", "-p --project-dir -b --build-file -I --init-script"},
+    {"just", "-f --justfile -d --working-directory"},
+    {"rake", "-f --rakefile"},
+    {"jest", "-c --config --rootDir"},
+    {"vitest", "-c --config -r --root"},
+    {"eslint", "-c --config"},
+    {"tsc", "-p --project"},
+};
+
+static bool
+is_outside(const struct chain *c, const struct perm_leaf *l, struct str value)
+{
+    bool outside = false;
+    if (!value.len || value.len >= 4096 || memchr(value.ptr, '\0', value.len))
+        return false;
+    char *text = str_dup(value);
+    for (size_t i = 0; i < l->n_cwds && !outside && strcmp(text, "-") != 0; i++) {
+        struct path_names n;
+        path_names_init(&n, l->cwds[i], text, c->fold);
+        outside = !path_in_roots(c, &n, false) && strcmp(n.v[0], c->cwd) != 0;
+        path_names_release(&n);
+    }
+    free(text);
+    return outside;
+}
+
+/* "--dir" for "--directory", "-kC" for "-k -C". */
+static bool
+is_option_word(const struct perm_leaf *l, struct str name, struct str option)
+{
+    if (str_starts(option, "--"))
+        return name.len > 3 && name.len <= option.len &&
+               memcmp(name.ptr, option.ptr, name.len) == 0;
+    bool bundle = leaf_is(l, "make") || leaf_is(l, "gmake");
+    return str_eq(name, option) ||
+           (bundle && option.len == 2 && name.len > 2 && name.ptr[0] == '-' && name.ptr[1] != '-' &&
+            name.ptr[name.len - 1] == option.ptr[1]);
+}
+
+/* Word i is the option: its value, else nothing. */
+static struct str
+value_of(const struct perm_leaf *l, size_t i, struct str option)
+{
+    struct str s = l->argv[i].text;
+    size_t eq = str_find(s, '=', 0);
+    if (is_option_word(l, str_sub(s, 0, eq), option)) {
+        if (eq != (size_t)-1)
+            return str_sub(s, eq + 1, s.len);
+        return i + 1 < l->n_argv && l->argv[i + 1].known ? l->argv[i + 1].text : str_from(NULL);
+    }
+    bool attached = option.len == 2 && s.len > 2 && memcmp(s.ptr, option.ptr, 2) == 0;
+    return attached ? str_sub(s, 2, s.len) : str_from(NULL);
+}
+
+const char *
+place_option_gap(const struct chain *c, const struct perm_leaf *l)
+{
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+        for (size_t i = 1; leaf_is(l, rows[k].program) && i < l->n_argv; i++) {
+            struct str list = str_from(rows[k].options), option;
+            if (str_is(l->argv[i].text, "--"))
+                break;
+            while (str_split(&list, ' ', &option))
+                if (is_outside(c, l, value_of(l, i, option)))
+                    return "an option leads it to a folder outside the project";
+        }
+    return NULL;
+}
+
+const char *
+dots_gap(const struct perm_leaf *l, const struct perm_rule *r)
+{
+    struct str head = rule_head(r);
+    size_t from = head.len;
+    while (from > 0 && head.ptr[from - 1] != ' ')
+        from--;
+    struct str part = str_sub(head, from, head.len);
+    if (!part.len || !memchr(part.ptr, '/', part.len) || part.ptr[0] == '-')
+        return NULL;
+    for (size_t i = 0; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        if (s.len > part.len && memcmp(s.ptr, part.ptr, part.len) == 0 &&
+            (str_contains(s, STR("/../")) || str_ends(s, "/..")))
+            return "it leaves by '..' the folder that the rule names";
+    }
+    return NULL;
+}
