@@ -6,16 +6,29 @@
 #include "engine/loop_private.h"
 #include "engine/repeat.h"
 
+/* Of a command all but what the model says it is for, which it words anew each time. */
+static uint64_t
+key_of(const struct core *c, const struct block *use)
+{
+    const struct tool *t = c->seams.tool_find(use->name);
+    uint64_t key = str_hash(use->name);
+    struct str said = {0};
+    if (t && (t->flags & TOOL_SHELL))
+        said = json_raw_member(use->input, "description");
+    if (!said.ptr)
+        return str_hash_more(key, use->input);
+    size_t at = (size_t)(said.ptr - use->input.ptr);
+    key = str_hash_more(key, str_sub(use->input, 0, at));
+    return str_hash_more(key, str_sub(use->input, at + said.len, SIZE_MAX));
+}
+
 /* Made at once: a circle needs answers to go on from. */
 static bool
-is_second(const struct message *answer, size_t at)
+is_second(const uint64_t *keys, size_t at)
 {
-    const struct block *b = &answer->blocks[at];
-    for (size_t i = 0; i < at; i++) {
-        const struct block *o = &answer->blocks[i];
-        if (o->kind == BLOCK_TOOL_USE && str_eq(o->name, b->name) && str_eq(o->input, b->input))
+    for (size_t i = 0; i < at; i++)
+        if (keys[i] == keys[at])
             return true;
-    }
     return false;
 }
 
@@ -36,15 +49,18 @@ loop_note_calls(struct loop *l, const struct message *results)
 {
     struct core *c = l->core;
     const struct message *answer = c->state.n >= 2 ? c->state.messages[c->state.n - 2] : NULL;
+    uint64_t *keys = xcalloc(answer ? answer->n_blocks + 1 : 1, sizeof *keys);
     for (size_t i = 0; answer && i < answer->n_blocks; i++) {
         const struct block *use = &answer->blocks[i];
         const struct block *res =
             use->kind == BLOCK_TOOL_USE ? message_result_of(results, use->id) : NULL;
-        if (!res || is_second(answer, i))
+        if (use->kind == BLOCK_TOOL_USE)
+            keys[i] = key_of(c, use);
+        if (!res || is_second(keys, i))
             continue;
         const struct tool *t = c->seams.tool_find(use->name);
         const struct repeat_call call = {
-            .what = str_hash_more(str_hash(use->name), use->input),
+            .what = keys[i],
             .answer = str_hash(res->text),
             .failed = res->is_error,
             .read_only = t && (t->flags & TOOL_READ_ONLY),
@@ -52,6 +68,7 @@ loop_note_calls(struct loop *l, const struct message *results)
         };
         repeat_note(&c->repeat, &call);
     }
+    free(keys);
 }
 
 /* What the last call was, for the person. */

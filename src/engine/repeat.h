@@ -17,7 +17,7 @@
 #define REPEAT_STILL 10 /* calls without news */
 
 struct repeat_call {
-    uint64_t what;   /* hash of tool and input */
+    uint64_t what;   /* hash of tool and input, without what the model says of a command */
     uint64_t answer; /* hash of the result's text */
     bool failed, read_only;
     bool polls; /* asks how something fares that goes on by itself */

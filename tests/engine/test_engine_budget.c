@@ -310,14 +310,19 @@ test_failing_by_turns_ends_within_six_calls(void **state)
     rig_end(&r);
 }
 
-/* How many of twelve such calls are made before the turn pauses; 0: it does not. */
+/* How many of twelve such calls are made before the turn pauses; 0: it does not. A '#' is another letter in each. */
 static size_t
 calls_before_the_pause(const char *tool, const char *input)
 {
     struct rig r;
     rig_init(&r);
-    for (int i = 0; i < 12; i++)
-        call(&r, i, tool, input);
+    for (int i = 0; i < 12; i++) {
+        char *own = xstrdup(input);
+        for (char *at = own; (at = strchr(at, '#')) != NULL;)
+            *at = (char)('a' + i);
+        call(&r, i, tool, own);
+        free(own);
+    }
     rig_says(&r, "done");
     rig_start(&r);
     const struct event *e = rig_submit(&r, "go");
@@ -338,6 +343,20 @@ test_a_command_that_waits_first_has_ten(void **state)
     assert_int_equal(calls_before_the_pause("Bash", "{\"command\":\"sleepy --status\"}"), 3);
     assert_int_equal(calls_before_the_pause("Bash", "{\"command\":\"make status; sleep 5\"}"), 3);
     assert_int_equal(calls_before_the_pause("Read", "{\"command\":\"sleep 5\"}"), 3); /* no shell */
+}
+
+/* What a model says of a command is no part of it. */
+static void
+test_a_command_in_other_words_is_the_same_command(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        calls_before_the_pause("Bash", "{\"command\":\"ls\",\"description\":\"try #\"}"), 3);
+    assert_int_equal(
+        calls_before_the_pause("Bash", "{\"description\":\"try #\",\"command\":\"ls\"}"), 3);
+    assert_int_equal(
+        calls_before_the_pause("Bash", "{\"command\":\"ls #\",\"description\":\"try\"}"), 0);
+    assert_int_equal(calls_before_the_pause("Read", "{\"description\":\"#\"}"), 0); /* no shell */
 }
 
 static void
@@ -374,6 +393,7 @@ main(void)
         cmocka_unit_test(test_the_same_call_three_times_pauses_and_the_model_is_told),
         cmocka_unit_test(test_failing_by_turns_ends_within_six_calls),
         cmocka_unit_test(test_a_command_that_waits_first_has_ten),
+        cmocka_unit_test(test_a_command_in_other_words_is_the_same_command),
         cmocka_unit_test(test_the_setting_switches_it_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
