@@ -19,11 +19,13 @@
 #include <sys/signalfd.h>
 
 #include "../fakes/engine_fake.h"
+#include "base/clock.h"
 #include "engine/engine.h"
 #include "pty.h"
 #include "ui/app.h"
 
 #define READY "\x1b[?2004h"
+#define TOLD_MS 30000
 
 struct child {
     int fd; /* what the engine is told goes here */
@@ -113,7 +115,8 @@ keys(struct run *r, const char *s)
 static inline bool
 told(struct run *r, const char *line)
 {
-    for (int i = 0; i < 500; i++) {
+    /* A limit for what never comes: rounds would be used up by a screen that draws. */
+    for (int64_t end = clock_mono_ms() + TOLD_MS; clock_mono_ms() < end;) {
         if (r->log.len && memmem(r->log.data, r->log.len, line, strlen(line)))
             return true;
         struct pollfd f[2] = {{r->told, POLLIN, 0}, {r->p.fd, POLLIN, 0}};
