@@ -96,8 +96,10 @@ reached(const struct chain *c, const struct rule_filter *list, const struct acce
     bool all = a->kind == EFFECT_READ_TREE || a->kind == EFFECT_DELETE_TREE;
     if ((all || a->below) && a->leaf && !a->glob)
         return tree_reaches(c, a, list, rule_tool(a), n);
-    if (a->kind == EFFECT_DELETE && !a->glob && is_plain_file(n))
-        return NULL; /* its own names were judged */
+    /* its own names were judged; rm without -r leaves a folder that has something in it */
+    bool rm = a->leaf && leaf_is(a->leaf, "rm") && !n->lost;
+    if (a->kind == EFFECT_DELETE && !a->glob && (rm || is_plain_file(n)))
+        return NULL;
     /* Folders among what a pattern matches are judged one by one. */
     bool each = all && a->leaf && !others_change(c, a->leaf);
     return overlap(c, list, a, n, a->below || (kinds[a->kind].tree && !each));
