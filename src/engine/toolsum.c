@@ -110,7 +110,7 @@ toolsum_begin(struct core *c, const struct message *calls, const struct message 
 
 /* Its first line with something on it, bare. NULL: it says nothing. */
 static char *
-line_of(struct str text)
+line_of(struct str text, bool cut)
 {
     struct str line;
     while (str_split(&text, '\n', &line)) {
@@ -124,10 +124,10 @@ line_of(struct str text)
         struct buf shown;
         buf_init(&shown, 4096);
         text_visible(&shown, str_sub(line, 0, TOOLSUM_MAX + 4));
-        if (line.len > TOOLSUM_MAX) {
+        if (line.len > TOOLSUM_MAX)
             buf_truncate(&shown, text_start(buf_str(&shown), TOOLSUM_MAX).len);
+        if (line.len > TOOLSUM_MAX || (cut && !text.len))
             buf_adds(&shown, "...");
-        }
         return buf_take(&shown);
     }
     return NULL;
@@ -168,7 +168,7 @@ toolsum_poll(struct core *c)
     if (!c->toolsum || !side_done(c->toolsum->call))
         return;
     side_take(c, c->toolsum->call, &a);
-    char *line = a.ok ? line_of(str_from(a.text)) : NULL;
+    char *line = a.ok ? line_of(str_from(a.text), a.stop == STOP_MAX_TOKENS) : NULL;
     if (!a.ok)
         log_info("toolsum", "%s", a.err.text);
     if (line)

@@ -66,6 +66,31 @@ test_a_line_comes_over_the_batch(void **state)
     rig_end(&r);
 }
 
+/* An answer that was cut off: its line ends open, unless another one had begun. */
+static void
+test_a_line_that_was_cut_off_says_so(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"Read three files and cou", "Read three files and cou..."},
+        {"Read three files\nand cou", "Read three files"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig r;
+        begin(&r);
+        batch(&r, 3);
+        scripted_side_reply(r.script);
+        scripted_text(r.script, rows[i][0]);
+        scripted_end(r.script, STOP_MAX_TOKENS);
+        rig_says_behind(&r, 1, "done");
+        rig_start(&r);
+        rig_post(&r, OP_SUBMIT, "read them");
+        assert_string_equal(rig_kind(&r, EV_TOOL_SUMMARY)->u.tool_summary.text, rows[i][1]);
+        scripted_open_gate(r.script, 1);
+        assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+        rig_end(&r);
+    }
+}
+
 /* Its session is opened again, then forked: the line stands there as before. */
 static void
 test_the_line_is_there_again_when_resumed(void **state)
@@ -227,6 +252,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_line_comes_over_the_batch),
+        cmocka_unit_test(test_a_line_that_was_cut_off_says_so),
         cmocka_unit_test(test_the_line_is_there_again_when_resumed),
         cmocka_unit_test(test_a_late_line_is_dropped),
         cmocka_unit_test(test_a_late_line_is_paid_for_all_the_same),
