@@ -1,4 +1,6 @@
 /* Compactions that fail, and what is done when the server finds a conversation too long. */
+#include <sched.h>
+
 #include "engine/compact_rig.h"
 
 /* ---- when it fails ---- */
@@ -404,6 +406,34 @@ test_cancelled_in_the_middle_nothing_changes(void **state)
     rig_end(&r);
 }
 
+/* The first answer was cut off, the shorter one is being written: half a summary does not take the conversation's place. */
+static void
+test_cancelled_while_it_is_asked_for_again_nothing_changes(void **state)
+{
+    (void)state;
+    struct rig r;
+    begin(&r, 100000);
+    says(&r, "one", 500);
+    says(&r, "two", 600);
+    side_is_cut(&r, "## Task\nMake the parser.\n## State\nThe first");
+    scripted_side_reply(r.script);
+    scripted_open_text(r.script, "## Task\nhalf a summary");
+    scripted_gate(r.script, 3);
+    scripted_end(r.script, STOP_END_TURN);
+    rig_start(&r);
+    rig_submit(&r, "a");
+    rig_post(&r, OP_COMPACT, NULL);
+    while (scripted_side_requests(r.script) < 2)
+        sched_yield();
+    engine_cancel(r.e, CANCEL_USER);
+    const struct event *e = rig_until(&r, is_end, NULL);
+    assert_true(e->u.compact.failed);
+    assert_has(e->u.compact.text, "interrupted");
+    rig_submit(&r, "b");
+    assert_int_equal(rig_last_request(&r)->n_messages, 3);
+    rig_end(&r);
+}
+
 /* ---- too long for the server ---- */
 
 static void
@@ -542,6 +572,7 @@ main(void)
         cmocka_unit_test(test_a_full_conversation_compacts_without_a_model),
         cmocka_unit_test(test_a_long_question_is_asked_in_parts),
         cmocka_unit_test(test_cancelled_in_the_middle_nothing_changes),
+        cmocka_unit_test(test_cancelled_while_it_is_asked_for_again_nothing_changes),
         cmocka_unit_test(test_too_long_compacts_once_and_goes_on),
         cmocka_unit_test(test_still_too_long_ends_with_sizes),
         cmocka_unit_test(test_odd_numbers_in_a_refusal_change_nothing),
