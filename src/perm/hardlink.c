@@ -13,7 +13,7 @@
 static bool
 has_other_names(const char *path, struct stat *st)
 {
-    return stat(path, st) == 0 && S_ISREG(st->st_mode) && st->st_nlink > 1;
+    return path_stat(path, st) && S_ISREG(st->st_mode) && st->st_nlink > 1;
 }
 
 bool

@@ -74,6 +74,11 @@ struct path_cache {
     struct {
         char *path, *real;
     } seen[SEEN_MAX]; /* by hash, the last one stays */
+    struct {
+        char *path;
+        struct stat st;
+        bool there;
+    } files[SEEN_MAX]; /* so are these */
 };
 static _Thread_local struct path_cache *cache;
 
@@ -95,6 +100,7 @@ path_cache_end(struct path_cache *before)
     for (size_t i = 0; i < SEEN_MAX; i++) {
         free(cache->seen[i].path);
         free(cache->seen[i].real);
+        free(cache->files[i].path);
     }
     free(cache);
     cache = before;
@@ -136,15 +142,37 @@ resolve(const char *path)
     return fs_resolve(path, NULL);
 }
 
+static size_t
+slot_of(const char *path)
+{
+    uint32_t h = 2166136261u;
+    for (const char *p = path; *p; p++)
+        h = (h ^ (unsigned char)*p) * 16777619u;
+    return h % SEEN_MAX;
+}
+
+bool
+path_stat(const char *path, struct stat *ret_st)
+{
+    if (!cache)
+        return stat(path, ret_st) == 0;
+    size_t at = slot_of(path);
+    if (!cache->files[at].path || strcmp(cache->files[at].path, path) != 0) {
+        free(cache->files[at].path);
+        cache->files[at].path = xstrdup(path);
+        cache->files[at].there = stat(path, &cache->files[at].st) == 0;
+    }
+    *ret_st = cache->files[at].st;
+    return cache->files[at].there;
+}
+
 char *
 path_resolve(const char *path)
 {
     if (!cache)
         return resolve(path);
-    uint32_t h = 2166136261u;
-    for (const char *p = path; *p; p++)
-        h = (h ^ (unsigned char)*p) * 16777619u;
-    char **seen = &cache->seen[h % SEEN_MAX].path, **real = &cache->seen[h % SEEN_MAX].real;
+    size_t at = slot_of(path);
+    char **seen = &cache->seen[at].path, **real = &cache->seen[at].real;
     if (!*seen || strcmp(*seen, path) != 0) {
         free(*seen);
         free(*real);
