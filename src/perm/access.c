@@ -247,18 +247,19 @@ static const struct perm_rule *
 path_allowed(const struct chain *c, const struct access *a, const struct path_names *n)
 {
     const struct perm_rule *r = NULL;
-    struct path_names deep = {.n = n->n};
+    struct path_names deep = {0};
     bool tree = kinds[a->kind].tree && a->kind != EFFECT_DELETE;
     if (c->mode == PERM_PLAN && kinds[a->kind].write)
         return NULL;
-    for (size_t i = 0; i < n->n; i++)
-        deep.v[i] = tree || a->glob ? xasprintf("%s/\x02/\x02", n->v[i]) : xstrdup(n->v[i]);
     struct perm_rules only = {0};
     for (size_t i = 0; !r && c->req->rules && i < c->req->rules->n; i++) {
         const struct perm_rule *one = &c->req->rules->rules[i];
         /* Rules for the bare tool are judged by the tool's place, below. */
-        if (!one->body)
+        if (!one->body || !rule_counts(one, &c->allow) || strcmp(one->tool, "Bash") == 0)
             continue;
+        for (; deep.n < n->n; deep.n++)
+            deep.v[deep.n] =
+                tree || a->glob ? xasprintf("%s/\x02/\x02", n->v[deep.n]) : xstrdup(n->v[deep.n]);
         only.rules = (struct perm_rule *)one;
         only.n = 1;
         const char *const *v = (const char *const *)deep.v;

@@ -62,11 +62,14 @@ perm_rules_name_glob(struct str pattern, struct str name)
 static enum match_how
 allow_match(const struct perm_rule *r, const struct leaf_texts *t)
 {
-    struct str p = str_from(r->pattern);
     struct str exact = buf_str(&t->exact), env = buf_str(&t->with_env);
+    char first = *r->pattern;
 
     if (!t->name_known && exact.len)
         return MATCH_NONE;
+    if (first && first != '*' && first != *exact.ptr && first != *env.ptr)
+        return MATCH_NONE;
+    struct str p = str_from(r->pattern);
     if (!pattern_match(p, r->boundary, exact) && !(env.len && pattern_match(p, r->boundary, env)))
         return MATCH_NONE;
     bool wild = r->boundary || str_find(p, '*', 0) != (size_t)-1;
@@ -122,7 +125,8 @@ deny_match_folded(const struct perm_rule *r, const struct str text[DENY_TEXTS])
 static bool
 is_for_bash(const struct perm_rule *r)
 {
-    return r->tool[0] == 'B' && strcmp(r->tool, "Bash") == 0;
+    const char *t = r->tool; /* every rule is asked for every leaf */
+    return t[0] == 'B' && t[1] == 'a' && t[2] == 's' && t[3] == 'h' && !t[4];
 }
 
 enum match_how
@@ -215,6 +219,29 @@ rules_any(const struct perm_rules *rs, const struct rule_filter *f, const char *
     return false;
 }
 
+static bool
+parts_words(char c)
+{
+    switch (c) {
+    case '\0':
+    case ';':
+    case '|':
+    case '&':
+    case '(':
+    case ')':
+    case '{':
+    case '}':
+    case '<':
+    case '>':
+    case '`':
+    case '$':
+    case '/':
+        return true;
+    default:
+        return isspace((unsigned char)c) != 0;
+    }
+}
+
 /* Text with every run of blanks, quotes and operators as one blank. */
 static void
 raw_words(struct str s, struct buf *out)
@@ -224,7 +251,7 @@ raw_words(struct str s, struct buf *out)
         char c = s.ptr[i];
         if (c == '\'' || c == '"' || c == '\\')
             continue;
-        if (isspace((unsigned char)c) || strchr(";|&(){}<>`$/", c))
+        if (parts_words(c))
             c = ' ';
         if (c != ' ' || out->data[out->len - 1] != ' ')
             buf_addc(out, c);
@@ -241,7 +268,7 @@ rules_match_raw(const struct perm_rules *rs, const struct rule_filter *f, struct
     raw_words(command, &text);
     for (size_t i = 0; rs && i < rs->n && !found; i++) {
         const struct perm_rule *r = &rs->rules[i];
-        if (!rule_counts(r, f) || strcmp(r->tool, "Bash") != 0)
+        if (!rule_counts(r, f) || !is_for_bash(r))
             continue;
         struct buf head;
         buf_init(&head, TEXT_MAX);

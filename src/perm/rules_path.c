@@ -231,13 +231,15 @@ names_match(const struct perm_rule *r, const char *const *paths, size_t n,
 static bool
 tool_speaks(const struct perm_rule *r, const char *tool)
 {
+    char first = r->tool[0]; /* most are for other tools */
     if (r->param)
         return false;
-    if (strcmp(r->tool, tool) == 0)
+    if (first == tool[0] && strcmp(r->tool, tool) == 0)
         return true;
     if (r->verdict == VERDICT_ALLOW)
-        return strcmp(tool, "Read") == 0 && strcmp(r->tool, "Edit") == 0;
-    if (r->verdict == VERDICT_DENY && strcmp(tool, "Edit") == 0 && strcmp(r->tool, "Read") == 0)
+        return first == 'E' && strcmp(tool, "Read") == 0 && strcmp(r->tool, "Edit") == 0;
+    if (r->verdict == VERDICT_DENY && first == 'R' && strcmp(tool, "Edit") == 0 &&
+        strcmp(r->tool, "Read") == 0)
         return r->body != NULL; /* what may not be read may not be changed */
     return !r->body && strchr(r->tool, '*') &&
            perm_rules_name_glob(str_from(r->tool), str_from(tool));

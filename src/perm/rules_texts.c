@@ -23,6 +23,8 @@ put_gaps(struct buf *b, bool absorb)
     const char *p = buf_cstr(b), *at;
     size_t n = sizeof unknown_word - 1;
 
+    if (!strstr(p, unknown_word) && strlen(p) == b->len)
+        return;
     buf_init(&out, TEXT_MAX);
     while ((at = strstr(p, unknown_word)) != NULL) {
         buf_add(&out, p, (size_t)(at - p));
@@ -124,7 +126,7 @@ linked_text(const struct perm_leaf *leaf, struct buf *out)
 void
 leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf)
 {
-    bool sure = true;
+    bool sure = true, exact = true;
     buf_init(&t->exact, TEXT_MAX);
     buf_init(&t->with_env, TEXT_MAX);
     buf_init(&t->plain, TEXT_MAX);
@@ -133,14 +135,21 @@ leaf_texts_init(struct leaf_texts *t, const struct perm_leaf *leaf)
     buf_init(&t->gap_deny, TEXT_MAX);
     buf_init(&t->linked, TEXT_MAX);
     t->name_known = leaf->n_argv && word_is_sure(&leaf->argv[0], true, false);
+    for (size_t i = 0; i < leaf->n_argv; i++) {
+        sure = sure && word_is_sure(&leaf->argv[i], i == 0, true);
+        exact = exact && word_is_sure(&leaf->argv[i], i == 0, false);
+    }
     if (leaf->n_argv) {
-        gap_text(leaf, false, false, false, &t->exact);
         perm_leaf_text(leaf, false, &t->plain);
+        if (exact && t->plain.len) {
+            buf_add_str(&t->exact, buf_str(&t->plain));
+            put_gaps(&t->exact, false);
+        } else {
+            gap_text(leaf, false, false, false, &t->exact);
+        }
         perm_leaf_text(leaf, true, &t->deny);
         linked_text(leaf, &t->linked);
     }
-    for (size_t i = 0; i < leaf->n_argv; i++)
-        sure = sure && word_is_sure(&leaf->argv[i], i == 0, true);
     if (!sure) {
         gap_text(leaf, true, false, true, &t->gap_plain);
         gap_text(leaf, true, true, true, &t->gap_deny);
