@@ -226,7 +226,7 @@ void app_submit_text(struct app *a, struct str text);
 void app_open_page(struct app *a, const struct page_type *type);
 void app_open_picker(struct app *a, const struct picker_type *type);
 void app_open_sessions(struct app *a, struct str words); /* goes on with the only one at once */
-bool app_box_open(const struct app *a); /* a page or picker has the screen */
+bool app_box_open(const struct app *a);                  /* a page or picker has the screen */
 bool app_covered(
     const struct app *a); /* the panes cannot be seen: a box, a log, or a request over everything */
 bool app_box_key(struct app *a, int key, struct str typed);

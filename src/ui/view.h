@@ -99,7 +99,7 @@ struct view {
     bool closed;
     bool show_todos, full; /* set by the app: Ctrl+T, Ctrl+O */
     int ask_rows; /* that the request which is shown needs, set by drawing: the pane beside grows to them */
-    uint64_t version;      /* changes with everything that may change the picture */
+    uint64_t version; /* changes with everything that may change the picture */
 };
 /* What is kept in memory of a session; all of it stands in the journal. */
 #define VIEW_ITEMS 3000
