@@ -169,13 +169,22 @@ buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    if (!b->data && b->max >= 64)
+        buf_reserve(b, 63);
+    size_t room = b->data ? b->cap - b->len : 0;
+    /* Most texts fit into what is there already. */
+    int n = vsnprintf(room ? b->data + b->len : NULL, room, fmt, ap);
     assert(n >= 0);
+    bool fits = (size_t)n < room;
+    if (room && !fits)
+        b->data[b->len] = '\0';
     char *at = buf_reserve(b, (size_t)n);
-    if (at) {
+    if (at && !fits)
         vsnprintf(at, (size_t)n + 1, fmt, again);
+    if (at)
         buf_commit(b, (size_t)n);
-    }
+    else if (room)
+        b->data[b->len] = '\0';
     va_end(again);
     return at != NULL;
 }

@@ -1,3 +1,4 @@
+yare_test(base_buf LINK yare_base)
 yare_test(base_fs LINK yare_base)
 yare_test(base_json LINK yare_base)
 yare_test(base_message LINK yare_base)
