@@ -194,6 +194,8 @@ const char *options_gap(const struct perm_leaf *l, const struct perm_rule *r);
 /* cover_places.c: the same of an option by which it works in a folder outside, and of a path that leaves the rule's folder. */
 const char *place_option_gap(const struct chain *c, const struct perm_leaf *l);
 const char *dots_gap(const struct perm_leaf *l, const struct perm_rule *r);
+/* ... and of a rule for git as a whole: what runs a program, or names git's own folder. */
+const char *git_inside_gap(const struct perm_leaf *l);
 
 /* layers.c */
 /* The program is called this, in whatever folder; every leaf is asked for dozens of names. */

@@ -160,7 +160,7 @@ git_gap(const struct chain *c, size_t i, const struct perm_rule *r)
             return "its address is a command that git runs";
         else if (l->argv[k].known && str_starts(l->argv[k].text, "--template"))
             return "the rule does not name the template, whose hooks run";
-    return NULL;
+    return git_inside_gap(l);
 }
 
 /* wait -p NAME assigns, and a subscript in the name is evaluated. */

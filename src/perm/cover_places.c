@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "perm/chain_ctx.h"
+#include "perm/shell.h"
 
 /* Blanks part the options; a value may be attached to a short one, and to a long one behind "=". */
 static const struct {
@@ -112,6 +113,43 @@ dots_gap(const struct perm_leaf *l, const struct perm_rule *r)
         if (s.len > part.len && memcmp(s.ptr, part.ptr, part.len) == 0 &&
             (str_contains(s, STR("/../")) || str_ends(s, "/..")))
             return "it leaves by '..' the folder that the rule names";
+    }
+    return NULL;
+}
+
+static bool
+is_letter_option(struct str s, char letter)
+{
+    return s.len > 1 && s.ptr[0] == '-' && s.ptr[1] != '-' && !strchr("bojuS", s.ptr[1]) &&
+           memchr(s.ptr, letter, s.len);
+}
+
+const char *
+git_inside_gap(const struct perm_leaf *l)
+{
+    static const char *const runs[] = {"remote-ext", "remote-fd", "shell", "hook"};
+    bool plain;
+    size_t sub = git_subcommand(l->argv, l->n_argv, &plain);
+    struct str name = sub ? l->argv[sub].text : str_from(NULL);
+    bool x = str_is(name, "rebase") || str_is(name, "difftool");
+    bool makes = str_is(name, "clone") || str_is(name, "init"), each = false;
+    for (size_t i = 0; i < ARRAY_LEN(runs); i++)
+        if (str_is(name, runs[i]))
+            return "the rule does not name the sub-command that runs another program";
+    for (size_t i = sub ? sub + 1 : 1; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        if (each && (!s.len || s.ptr[0] != '-')) {
+            if (!str_is(s, "git") && !str_starts(s, "git "))
+                return "the rule does not name what is run in each repository";
+            each = false;
+        }
+        each = each || (i == sub + 1 && str_is(name, "submodule") && str_is(s, "foreach"));
+        if ((x && is_letter_option(s, 'x')) || (makes && str_starts(s, "--te")) ||
+            (makes && (is_letter_option(s, 'c') || str_starts(s, "--con"))))
+            return "the rule does not name the option that makes git run a program";
+        if (str_starts(s, ".git/") || str_contains(s, STR("/.git/")) ||
+            str_contains(s, STR("=.git/")))
+            return "it names a file in git's own folder";
     }
     return NULL;
 }
