@@ -20,7 +20,7 @@ bool glob_expand(struct str pattern, char ***ret_list, size_t *ret_n);
 void glob_expand_free(char **list, size_t n);
 
 /* The patterns of ignore files exactly as git matches them, by bytes; `pathname`: wildcards do not cross '/'. */
-bool wild_match(struct str pattern, struct str text, bool pathname);
+bool wildmatch(struct str pattern, struct str text, bool pathname);
 
 /* A stack of ignore rules for a walk; a child sees its parents. Immutable once its texts are added, then it may be shared. */
 struct ignore;

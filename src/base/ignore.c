@@ -154,15 +154,15 @@ rule_matches(const struct rule *r, struct str rel, struct str base, bool is_dir)
     case RULE_SUFFIX:
         return base.len >= r->len && memcmp(base.ptr + base.len - r->len, r->pattern, r->len) == 0;
     case RULE_NAME_GLOB:
-        return wild_match(str_make(r->pattern, r->len), base, false);
+        return wildmatch(str_make(r->pattern, r->len), base, false);
     case RULE_PATH:
         break;
     }
     if (rel.len < r->fixed || memcmp(rel.ptr, r->pattern, r->fixed) != 0)
         return false;
     /* The rest stands alone: git, too, takes "a/b**" + "/c" for "a/b" and then "**" + "/c". */
-    return is_literal(r, rel) || wild_match(str_make(r->pattern + r->fixed, r->len - r->fixed),
-                                            str_sub(rel, r->fixed, rel.len), true);
+    return is_literal(r, rel) || wildmatch(str_make(r->pattern + r->fixed, r->len - r->fixed),
+                                           str_sub(rel, r->fixed, rel.len), true);
 }
 
 enum ignore_verdict

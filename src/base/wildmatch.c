@@ -161,7 +161,7 @@ go_back(struct place *star, struct place *deep, const char *te, bool pathname, s
 }
 
 bool
-wild_match(struct str pattern, struct str text, bool pathname)
+wildmatch(struct str pattern, struct str text, bool pathname)
 {
     const char *pe = pattern.ptr + pattern.len, *te = text.ptr + text.len;
     struct place at = {pattern.ptr, text.ptr}, star = {NULL, NULL}, deep = {NULL, NULL};

@@ -31,6 +31,25 @@ def text_json_and_stream():
     w.close()
 
 
+def files_that_git_ignores_are_not_found():
+    """By the program as it is linked: its libraries had two functions of one name once."""
+    w = World()
+    w.write(".gitignore", "?.o\n*.l[ao]g\n/d/*.t\nsub/**/deep\n")
+    for path in ("a.o", "bb.o", "x.log", "x.lag", "x.leg", "d/q.t", "d/e/q.t", "sub/deep", "sub/a/b/deep", "sub/a/b/flat"):
+        w.write(path, "x\n")
+    git = dict(w.env, GIT_CONFIG_GLOBAL="/dev/null")
+    subprocess.run(["git", "init", "-q"], cwd=w.project, env=git, check=True)
+    want = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=w.project, env=git, check=True,
+                          capture_output=True, text=True).stdout.split()
+    run = w.print_mode("find files **/*", "--output-format", "stream-json")
+    results = [b["content"] for l in lines_of(run) if l["type"] == "user" for b in l["message"]["content"]
+               if b["type"] == "tool_result"]
+    text = results[0] if isinstance(results[0], str) else "".join(b["text"] for b in results[0])
+    found = [line for line in text.split() if w.exists(line)]
+    check(sorted(found) == sorted(want) and "bb.o" in want and "a.o" not in want, found, want, run)
+    w.close()
+
+
 def denied_is_not_failure():
     w = World()
     run = w.print_mode("run touch never", "--output-format", "json")
@@ -163,6 +182,7 @@ def signals():
         w.close()
 
 
-main(piped_input_stands_behind_the_argument, text_json_and_stream, denied_is_not_failure, continue_and_resume, wrong_usage,
-         a_disk_that_takes_no_session_is_told_at_the_start, untrusted_folder_only_narrows,
+main(piped_input_stands_behind_the_argument, text_json_and_stream, files_that_git_ignores_are_not_found,
+     denied_is_not_failure, continue_and_resume, wrong_usage,
+     a_disk_that_takes_no_session_is_told_at_the_start, untrusted_folder_only_narrows,
      max_turns_and_errors, signals)

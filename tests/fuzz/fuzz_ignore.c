@@ -56,7 +56,7 @@ check_pattern(struct str pattern, struct str path)
                  !memchr(pattern.ptr, '[', pattern.len);
 
     for (int pathname = 0; pathname < 2; pathname++) {
-        bool got = wild_match(pattern, path, pathname);
+        bool got = wildmatch(pattern, path, pathname);
         if (small && got != plain_match(pattern, 0, path, pathname))
             abort();
     }

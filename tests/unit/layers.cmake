@@ -1,1 +1,6 @@
 add_test(NAME layers COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_layers.sh ${CMAKE_SOURCE_DIR})
+set(yare_libraries)
+foreach(folder base model store perm tools ext engine ui)
+  list(APPEND yare_libraries $<TARGET_FILE:yare_${folder}>)
+endforeach()
+add_test(NAME symbols COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_symbols.sh ${yare_libraries})
