@@ -53,6 +53,6 @@ main(int argc, char **argv)
     tool_result_release(&r);
     json_free(input);
     cancel_free(ctx.cancel);
-    file_state_free(ctx.files);
+    file_state_unref(ctx.files);
     return status;
 }
