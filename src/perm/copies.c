@@ -21,7 +21,8 @@ struct copies {
     struct path_names to; /* the folder that is copied into */
     bool certain;         /* all that lies there is copied */
     bool inside;          /* of rsync: "x/" brings what lies in x, "x" the folder itself */
-    bool deny, ask;       /* rules of that list speak of something below `to` */
+    /* the first rule of that list that speaks of something below `to`; NULL: none does, or it had its say */
+    const struct perm_rule *deny, *ask;
     bool done, lost;
     size_t entries;
 };
@@ -43,7 +44,7 @@ held_against(struct copies *k, const char *rel)
     if (r) {
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, k->shown,
                   "it writes '%s/%s', which an ask rule names", k->to.v[0], rel);
-        k->ask = false;
+        k->ask = NULL;
     }
 }
 
@@ -72,26 +73,16 @@ look_in(struct copies *k, const char *dir, const char *rel, int depth)
 /* ---- operands ---- */
 
 static bool
-is_one_of(const struct perm_leaf *l, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (leaf_is(l, names[i]))
-            return true;
-    return false;
-}
-
-static bool
 copies_folders(const struct perm_leaf *l)
 {
     static const char *const always[] = {"mv", "rsync", "ditto", "cpdup"};
-    static const char *const git[] = {"git"};
     if (leaf_is(l, "cp") || leaf_is(l, "gcp"))
         return trees_has(l, "~r|~R|~a|--recursive|--archive|--recur*|--arch*");
     if (leaf_is(l, "cmake"))
         return trees_has(l, "-E copy_directory|copy_directory_if_different|rename");
-    if (is_one_of(l, git, 1))
+    if (leaf_is(l, "git"))
         return trees_has(l, "mv");
-    return is_one_of(l, always, ARRAY_LEN(always));
+    return leaf_is_any(l, always, ARRAY_LEN(always));
 }
 
 /* The words that belong to the sub-command, not to the copy. */
@@ -200,9 +191,10 @@ judge_sources(struct copies *k, size_t last, size_t skip, bool into)
         glob_t g = {0};
         if (!k->l->argv[i].glob)
             judge_source(k, word, into);
-        else if (glob(path, GLOB_NOSORT, NULL, &g) == 0)
-            for (size_t m = 0; m < g.gl_pathc && !k->done; m++)
-                judge_source(k, g.gl_pathv[m], true);
+        else if (glob(path, GLOB_NOSORT, NULL, &g) != 0 || g.gl_pathc > SOURCES_MAX)
+            k->lost = true;
+        for (size_t m = 0; m < g.gl_pathc && m < SOURCES_MAX && !k->done; m++)
+            judge_source(k, g.gl_pathv[m], true);
         globfree(&g);
         free(path);
         free(word);
@@ -231,6 +223,16 @@ is_certain(const struct perm_leaf *l)
                          "--ignore-existing|--max-size*|--min-size*|~C|~F");
 }
 
+static const struct perm_rule *
+rule_below(const struct copies *k, const struct rule_filter *f)
+{
+    const struct chain *c = k->c;
+    const struct perm_rule *r = NULL;
+    for (size_t i = 0; i < k->to.n && !r; i++)
+        r = rules_overlap_path(c->req->rules, f, "Edit", k->to.v[i], true, &c->anchor);
+    return r;
+}
+
 static void
 judge_from(struct copies *k, struct str target, size_t last, size_t skip)
 {
@@ -243,20 +245,12 @@ judge_from(struct copies *k, struct str target, size_t last, size_t skip)
     bool folder = leaf_is(k->l, "rsync") || many || fs_is_dir(dir);
     path_names_init(&k->to, k->cwd, into, c->fold);
     k->shown = into;
-    for (size_t i = 0; i < k->to.n; i++) {
-        k->deny = k->deny ||
-                  rules_overlap_path(c->req->rules, &c->deny, "Edit", k->to.v[i], true, &c->anchor);
-        k->ask = k->ask ||
-                 rules_overlap_path(c->req->rules, &c->ask, "Edit", k->to.v[i], true, &c->anchor);
-    }
+    k->deny = rule_below(k, &c->deny);
+    k->ask = rule_below(k, &c->ask);
     if (k->deny || k->ask)
         judge_sources(k, last, skip, folder && !onto);
-    const struct rule_filter *f = k->deny ? &c->deny : &c->ask;
-    const struct perm_rule *r =
-        k->lost && !k->done
-            ? rules_overlap_path(c->req->rules, f, "Edit", k->to.v[0], true, &c->anchor)
-            : NULL;
-    if (r)
+    const struct perm_rule *r = k->deny ? k->deny : k->ask;
+    if (r && k->lost && !k->done)
         chain_add(
             c, "rules", VERDICT_ASK, FORCE_HARD, r, into,
             "what is copied into '%s' is too much to look through, and the rule names some of "
