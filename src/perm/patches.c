@@ -9,7 +9,7 @@
 #include "base/repo.h"
 #include "perm/trees.h"
 
-enum { PATCH_MAX = 4 << 20, STRIP_MAX = 8 };
+enum { PATCH_MAX = 4 << 20, STRIP_MAX = 8, NAME_LONGEST = 4096, NAMES_MAX = 20000 };
 
 struct patch {
     struct chain *c;
@@ -17,9 +17,10 @@ struct patch {
     struct path_names dir; /* where it is applied */
     struct path_names top; /* ... and of git the repository, from which it may count */
     const char *shown;
-    int strip; /* leading folders that are taken off; -1: not known */
+    int strip;      /* leading folders that are taken off; -1: not known */
+    size_t n_names; /* that were held against the rules */
     bool names, done;
-    bool lost; /* a name in it is not spelt out */
+    bool lost; /* a name in it is not spelt out, or there are too many */
 };
 
 static bool
@@ -40,7 +41,7 @@ static void
 held_against(struct patch *p, struct str name, bool certain)
 {
     struct chain *c = p->c;
-    if (!name.len || name.len >= 4096 || str_is(name, "/dev/null"))
+    if (!name.len || str_is(name, "/dev/null"))
         return;
     char *rel = str_dup(name);
     const struct perm_rule *deny = trees_edit_rule(c, &c->deny, &p->dir, rel);
@@ -74,8 +75,11 @@ bare(struct str s)
 static void
 judge_patch_name(struct patch *p, struct str s)
 {
-    s = bare(s);
     p->names = true;
+    p->lost = p->lost || s.len >= NAME_LONGEST || ++p->n_names > NAMES_MAX;
+    if (s.len >= NAME_LONGEST || p->n_names > NAMES_MAX)
+        return;
+    s = bare(s);
     /* "a/l\151b.c" in quotes, a quote within one half, "../" */
     p->lost = p->lost || memchr(s.ptr, '\\', s.len) || memchr(s.ptr, '"', s.len) ||
               str_contains(s, STR("../"));
@@ -94,7 +98,8 @@ static void
 judge_git_line(struct patch *p, struct str s)
 {
     size_t half = str_find(s, ' ', 0);
-    while (half != (size_t)-1 && !p->done) {
+    p->lost = p->lost || s.len >= 2 * NAME_LONGEST;
+    while (half != (size_t)-1 && !p->done && s.len < 2 * NAME_LONGEST) {
         judge_patch_name(p, str_sub(s, half + 1, s.len));
         half = str_find(s, ' ', half + 1);
     }
@@ -117,7 +122,7 @@ read_patch(struct patch *p, struct str text)
     static const char *const marks[] = {"+++ ", "--- ", "*** ", "Index: "};
     static const char *const whole[] = {"rename to ", "copy to ", "rename from "};
     struct str line;
-    while (!p->done && str_split(&text, '\n', &line)) {
+    while (!p->done && p->n_names <= NAMES_MAX && str_split(&text, '\n', &line)) {
         line = outdented(p, line);
         for (size_t i = 0; i < ARRAY_LEN(marks); i++)
             if (str_starts(line, marks[i]))
@@ -157,7 +162,7 @@ read_files(struct patch *p)
     for (size_t i = 0; i < p->l->n_effects && !p->done; i++) {
         const struct perm_effect *e = &p->l->effects[i];
         struct buf text;
-        struct err err;
+        struct err err = {0};
         if (e->kind != EFFECT_READ || !e->path || e->glob || fs_is_dir(e->path))
             continue;
         buf_init(&text, PATCH_MAX);
