@@ -187,6 +187,8 @@ bool repo_config_runs_at(const char *root, int depth); /* depth: of repositories
 bool repo_modules_run(const char *root, const char *git, int depth);
 
 /* repo.c */
+/* Where git works when it is started in `from`: by its -C, as they are written. Yours; NULL: unknown, or another option chooses. */
+char *repo_git_folder(const struct perm_leaf *leaf, const char *from);
 /* A git command works in the project's own repository, in whichever of its folders it runs (-C counted). */
 bool repo_git_is_own(const struct chain *c, const struct perm_leaf *leaf);
 /* cover_options.c: why a rule that begins with the program's name does not reach an option of this call, or NULL. */

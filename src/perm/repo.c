@@ -54,9 +54,17 @@ repo_is_own(const struct chain *c, const char *dir)
     return own;
 }
 
-/* Where git works when it is started in dir. Yours; NULL: unknown, or chosen by option. */
-static char *
-git_dir_from(const struct perm_leaf *leaf, const char *from)
+/* The next word is the value of that option. */
+static bool
+takes_value(struct str option)
+{
+    return str_is(option, "-c") || str_is(option, "--config-env") ||
+           str_is(option, "--namespace") || str_is(option, "--super-prefix") ||
+           str_is(option, "--attr-source");
+}
+
+char *
+repo_git_folder(const struct perm_leaf *leaf, const char *from)
 {
     char *dir = xstrdup(from);
     for (size_t i = 1; dir && i < leaf->n_argv; i++) {
@@ -66,16 +74,13 @@ git_dir_from(const struct perm_leaf *leaf, const char *from)
         if (!odd && !str_is(w->text, "-C")) {
             if (!w->text.len || w->text.ptr[0] != '-')
                 break; /* the sub-command */
-            if (str_is(w->text, "-c") || str_is(w->text, "--config-env"))
-                i++;
+            i += takes_value(w->text);
             continue;
         }
         char *to = NULL;
         if (!odd && i + 1 < leaf->n_argv && leaf->argv[i + 1].known && !leaf->argv[i + 1].glob) {
             char *text = str_dup(leaf->argv[++i].text);
-            char *joined = fs_join(dir, text);
-            to = fs_resolve(joined, NULL);
-            free(joined);
+            to = fs_join(dir, text);
             free(text);
         }
         free(dir);
@@ -89,8 +94,11 @@ repo_git_is_own(const struct chain *c, const struct perm_leaf *leaf)
 {
     bool own = leaf->n_cwds > 0;
     for (size_t i = 0; i < leaf->n_cwds && own; i++) {
-        char *dir = git_dir_from(leaf, leaf->cwds[i]);
-        own = dir && repo_is_own(c, dir);
+        const char *from = leaf->cwds[i];
+        char *dir = repo_git_folder(leaf, from);
+        char *real = dir && strcmp(dir, from) != 0 ? fs_resolve(dir, NULL) : xstrdup(dir);
+        own = real && repo_is_own(c, real);
+        free(real);
         free(dir);
     }
     return own;

@@ -486,30 +486,18 @@ judge_row_at(struct trees *t, size_t name_at)
         judge_here(t);
 }
 
-/* "git -C DIR": where it works. */
-static char *
-git_folder(const struct perm_leaf *l)
-{
-    for (size_t i = 1; leaf_is(l, "git") && i + 1 < l->n_argv; i++)
-        if (str_is(l->argv[i].text, "-C") && l->argv[i + 1].known && l->argv[i + 1].text.len < 4096)
-            return str_dup(l->argv[i + 1].text);
-        else if (!str_starts(l->argv[i].text, "-"))
-            break;
-    return NULL;
-}
-
 static void
 judge_row(struct chain *c, const struct perm_leaf *l, const struct tree_row *r, size_t name_at)
 {
-    char *folder = git_folder(l);
     for (size_t i = 0; i < (l->n_cwds ? l->n_cwds : 1); i++) {
         const char *cwd = l->n_cwds ? l->cwds[i] : c->root;
-        char *at = fs_normalize(cwd, folder ? folder : ".");
-        struct trees t = {.c = c, .l = l, .row = r, .cwd = at};
+        char *folder = leaf_is(l, "git") ? repo_git_folder(l, cwd) : xstrdup(cwd);
+        char *at = fs_normalize(cwd, folder ? folder : c->root);
+        struct trees t = {.c = c, .l = l, .row = r, .cwd = at, .lost = !folder};
         judge_row_at(&t, name_at);
         free(at);
+        free(folder);
     }
-    free(folder);
 }
 
 static void
