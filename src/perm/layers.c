@@ -175,12 +175,23 @@ layer_wrappers(struct chain *c)
 
 /* ---- L4: environment ---- */
 
+/* A rule names its assignments, or spells out the whole command that holds it: "env A=x PROGRAM", "bash -c 'A=x PROGRAM'". A rule
+ * for the very words behind an assignment says nothing of it. */
+static bool
+env_is_named(const struct chain *c, size_t i)
+{
+    const struct perm_leaf *l = &c->sh.leaves[i];
+    size_t spelled = l->wrapper < i ? l->wrapper : i;
+    return c->covers[i].env_named ||
+           ((spelled < i || !l->n_assigns) && c->covers[spelled].rule.how == MATCH_EXACT);
+}
+
 void
 layer_env(struct chain *c)
 {
     for (size_t i = 0; c->has_sh && i < c->sh.n_leaves; i++) {
         const struct perm_leaf *l = &c->sh.leaves[i];
-        if (l->bad_env && !c->covers[i].env_named && c->covers[i].rule.how != MATCH_EXACT)
+        if (l->bad_env && !env_is_named(c, i))
             chain_add(c, "L4", VERDICT_ASK, FORCE_PLAIN, NULL, leaf_part(c, i),
                       "it sets %s, which can change what runs",
                       l->bad_env_name ? l->bad_env_name : "a variable");
