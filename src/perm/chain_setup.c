@@ -92,6 +92,8 @@ setup_mode(struct chain *c, const struct perm_request *req)
     c->mode = req->mode;
     if (repo_mode && !c->trusted && req->mode != PERM_DONT_ASK && req->mode != PERM_PLAN)
         c->mode = PERM_DEFAULT;
+    if (repo_mode && (req->mode == PERM_AUTO || req->mode == PERM_BYPASS))
+        c->mode = PERM_DEFAULT; /* only a person may say so, whatever a trusted project says */
     c->allow = (struct rule_filter){.list = VERDICT_ALLOW,
                                     .untrusted = !c->trusted,
                                     .narrow = c->mode == PERM_AUTO,
