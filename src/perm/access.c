@@ -189,10 +189,24 @@ harmless(const struct path_names *n)
     return path_device_harmless(n->v[0]);
 }
 
+/* The history of a repository goes with its folder, with what lies in it and with what it is made of. */
+static bool
+holds_history(const struct access *a, const char *path)
+{
+    const char *in = NULL;
+    for (const char *p = path; (p = strstr(p, "/.git")); p += 5)
+        if (p[5] == 0 || p[5] == '/')
+            in = p + 5;
+    return in && a->kind == EFFECT_DELETE_TREE &&
+           (!*in || in[1] == '*' || strcmp(in, "/objects") == 0 || strcmp(in, "/refs") == 0);
+}
+
 static void
 judge_removal(struct chain *c, const struct access *a, const char *path)
 {
     const char *what = path_critical(c, a, path);
+    if (!what && holds_history(a, path))
+        what = "a repository's whole history";
     if (what)
         chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, a->shown, "it removes %s ('%s')", what,
                   path);

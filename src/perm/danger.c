@@ -390,20 +390,6 @@ judge_blind(struct chain *c, const struct perm_leaf *l, const char *shown)
               "rm removes whole trees whose names are only known when it runs");
 }
 
-/* The history of a repository goes with its folder. */
-static void
-judge_history(struct chain *c, const struct perm_leaf *l, const char *shown)
-{
-    for (size_t i = 0; i < l->n_effects; i++) {
-        const struct perm_effect *e = &l->effects[i];
-        if (e->path && e->kind == EFFECT_DELETE_TREE && str_ends(str_from(e->path), "/.git")) {
-            chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
-                      "it removes a repository's whole history ('%s')", e->path);
-            return;
-        }
-    }
-}
-
 void
 danger_judge(struct chain *c)
 {
@@ -418,7 +404,6 @@ danger_judge(struct chain *c)
         judge_blind(c, l, shown);
         judge_found(c, l, shown);
         judge_find_runs(c, l);
-        judge_history(c, l, shown);
     }
     danger_judge_flows(c);
     if (c->has_sh)
