@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "perm/chain_ctx.h"
 #include "perm/danger.h"
 
@@ -74,6 +75,90 @@ runs_input(const struct perm_leaf *l)
     return true;
 }
 
+/* The text as a path, where the leaf runs in one known folder; yours, or NULL. */
+static char *
+path_of(const struct perm_leaf *l, struct str s)
+{
+    if (!s.len || (!l->cwd && s.ptr[0] != '/'))
+        return NULL;
+    char *text = str_dup(s), *path = fs_normalize(l->cwd ? l->cwd : "/", text);
+    free(text);
+    return path;
+}
+
+/* The file that the leaf runs: its program by a path, or the script of a shell, an interpreter or `source`; yours, or NULL. */
+static char *
+file_run(const struct perm_leaf *l)
+{
+    static const char *const runners[] = {"sh",  "bash",    "zsh",  "dash", "ksh",  "ash",
+                                          ".",   "source",  "fish", "perl", "ruby", "python",
+                                          "php", "python3", "node", "lua"};
+    size_t i = 1;
+    if (!l->n_argv || !l->argv[0].known)
+        return NULL;
+    if (memchr(l->argv[0].text.ptr, '/', l->argv[0].text.len) &&
+        !is_one_of(l, runners, ARRAY_LEN(runners)))
+        return path_of(l, l->argv[0].text);
+    if (!is_one_of(l, runners, ARRAY_LEN(runners)))
+        return NULL;
+    while (i < l->n_argv && l->argv[i].known && str_starts(l->argv[i].text, "-"))
+        i++;
+    return i < l->n_argv && l->argv[i].known ? path_of(l, l->argv[i].text) : NULL;
+}
+
+/* The leaf's word names this file: as it stands, behind an option ("-ox", "--output=x") or as the end of an address. */
+static bool
+word_writes(const struct perm_leaf *l, struct str s, const char *file)
+{
+    struct str ends[4] = {s};
+    size_t n = 1, eq = str_find(s, '=', 0), slash = s.len;
+    if (str_starts(s, "-") && s.len > 2)
+        ends[n++] = str_sub(s, eq == (size_t)-1 ? 2 : eq + 1, s.len);
+    while (slash > 0 && s.ptr[slash - 1] != '/')
+        slash--;
+    if (slash > 0 && slash < s.len && !str_starts(s, "-") && s.ptr[0] != '/')
+        ends[n++] = str_sub(s, slash, s.len);
+    for (size_t i = 0; i < n; i++) {
+        char *path = path_of(l, ends[i]);
+        bool same = path && strcmp(path, file) == 0;
+        free(path);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static bool
+brings_file(const struct perm_leaf *l, const char *file)
+{
+    for (size_t i = 0; i < l->n_effects; i++)
+        if (l->effects[i].kind == EFFECT_WRITE && l->effects[i].path &&
+            strcmp(l->effects[i].path, file) == 0)
+            return true;
+    for (size_t i = 1; i < l->n_argv; i++)
+        if (l->argv[i].known && word_writes(l, l->argv[i].text, file))
+            return true;
+    return false;
+}
+
+/* "curl ... -o x; sh x": by way of a file it is the same as through a pipe. */
+static void
+judge_stored_download(struct chain *c, size_t fetch)
+{
+    for (size_t i = fetch + 1; i < c->sh.n_leaves; i++) {
+        char *file = file_run(&c->sh.leaves[i]);
+        bool brought = file && brings_file(&c->sh.leaves[fetch], file);
+        for (size_t k = fetch + 1; k < i && file && !brought; k++)
+            brought = leaf_is(&c->sh.leaves[k], "tee") && brings_file(&c->sh.leaves[k], file);
+        if (brought)
+            chain_add(c, "L1", VERDICT_ASK, FORCE_HARD, NULL, buf_cstr(&c->texts[i].exact),
+                      "it runs '%s', which the same command brings from the network, unseen", file);
+        free(file);
+        if (brought)
+            return;
+    }
+}
+
 static void
 judge_downloads(struct chain *c)
 {
@@ -89,6 +174,9 @@ judge_downloads(struct chain *c)
             to = i;
         }
     }
+    for (size_t i = from; i < c->sh.n_leaves && fetch; i++)
+        if (fetches(&c->sh.leaves[i]))
+            judge_stored_download(c, i);
     if (!fetch || !run)
         return;
     char *shown = str_dup(buf_str(&c->texts[to].exact));
