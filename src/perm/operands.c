@@ -38,9 +38,9 @@ has_word(const struct perm_leaf *l, const char *word)
 static bool
 git_changes_files(const struct perm_leaf *l)
 {
-    static const char *const subs[] = {"checkout",  "restore", "rm",    "bundle",        "mv",
-                                       "clean",     "apply",   "clone", "worktree",      "init",
-                                       "submodule", "reset",   "am",    "checkout-index"};
+    static const char *const subs[] = {
+        "checkout", "restore", "rm", "bundle",    "mv",    "clean",      "apply",         "clone",
+        "worktree", "init",    "am", "submodule", "reset", "merge-file", "checkout-index"};
     if (has_word(l, "--cached") || (has_word(l, "--staged") && !has_word(l, "--worktree")))
         return false; /* the index alone */
     if (has_word(l, "reset"))
@@ -225,7 +225,29 @@ is_written_option(const struct perm_leaf *l, struct str option)
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_is(name, names[i]))
             return true;
-    return leaf_is(l, "wget") && str_is(name, "-O");
+    /* "-so FILE", "-qO FILE" */
+    char letter = leaf_is(l, "wget") ? 'O' : leaf_is(l, "curl") ? 'o' : 0;
+    return letter && name.len > 1 && name.ptr[0] == '-' && name.ptr[1] != '-' &&
+           name.ptr[name.len - 1] == letter;
+}
+
+/* wget ADDRESS, curl -O ADDRESS: the file has the last name of the address; yours, or NULL. */
+static struct str
+name_of_download(const struct perm_leaf *l, struct str s)
+{
+    bool wget = leaf_is(l, "wget") || leaf_is(l, "aria2c");
+    if (!s.len || s.ptr[0] == '-' || (!wget && !leaf_is(l, "curl")) ||
+        (wget ? trees_has(l, "~O|--output-document*|-o|--out*")
+              : !trees_has(l, "~O|--remote-name|--remote-name-all")))
+        return str_from(NULL);
+    size_t end = 0;
+    while (end < s.len && s.ptr[end] != '#' && (wget || s.ptr[end] != '?'))
+        end++;
+    struct str path = str_sub(s, 0, end);
+    size_t from = path.len;
+    while (from > 0 && path.ptr[from - 1] != '/')
+        from--;
+    return str_sub(path, from, path.len - from);
 }
 
 /* ---- one name ---- */
@@ -492,7 +514,7 @@ judge_operands(struct chain *c, const struct perm_leaf *l)
         trees_ask_of_anything(c, l);
     for (size_t i = 1; i < l->n_argv; i++) {
         struct str s = l->argv[i].text;
-        bool here = output || (s.len && is_output_option(s));
+        bool here = output || (s.len && (is_output_option(s) || is_written_option(l, s)));
         bool text = code && (memchr(s.ptr, ' ', s.len) || memchr(s.ptr, '(', s.len));
         struct look k = {
             .c = c, .edits = edit_rules && (!leaves || here || text), .opens = !leaves && !code};
@@ -501,6 +523,9 @@ judge_operands(struct chain *c, const struct perm_leaf *l)
             judge_word(&k, l, s, code);
         if (k.edits && l->argv[i].known && l->argv[i].glob && s.len < PATH_LONGEST)
             judge_matches(&k, l, s);
+        struct str file = l->argv[i].known ? name_of_download(l, s) : str_from(NULL);
+        if (file.len && edit_rules)
+            judge_name(&(struct look){.c = c, .edits = true, .writes = true}, l, file);
         output = here && s.len && s.ptr[0] == '-' && !memchr(s.ptr, '=', s.len);
         written = output && is_written_option(l, s);
     }

@@ -205,6 +205,8 @@ static const struct tree_row writes[] = {
     GIT_HERE("bisect", "log|view|visualize|terms"),
     GIT_HERE("filter-branch|filter-repo|sparse-checkout|subtree", NULL),
     GIT_HERE("submodule update|foreach|deinit", NULL),
+    GIT_HERE("mergetool|difftool|svn|p4|cvsimport|quiltimport|undo|annex", NULL),
+    GIT_HERE("merge-index|merge-one-file|merge-recursive|merge-resolve|merge-ours", NULL),
     {"git", "mv", "-n|--dry-run", TREE_TRACKED, AT_SOURCES, NULL, NULL},
     GIT("rm", "--cached|-n|--dry-run"),
     {"git", "stash -u|-a|--all|--include-untracked|~u|~a", "list|show|drop|clear", TREE_WRITES,
@@ -240,6 +242,7 @@ static const struct tree_row writes[] = {
     /* what comes from elsewhere */
     FILLS("wget", "~r|~m|--recursive|--mirror|~i|--input-file*|~p|--page-requisites", NULL,
           "-P|--directory-prefix"),
+    FILLS("curl", "~J|--remote-header-name", NULL, "--output-dir"),
     FILLS("httrack", NULL, NULL, "-O|--path"),
     FILLS_IN("docker", "cp"),
     FILLS_IN("podman", "cp"),
