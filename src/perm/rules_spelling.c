@@ -132,10 +132,20 @@ has_letter(struct str word, char letter)
     return is_bundle(word) && memchr(word.ptr + 1, letter, word.len - 1);
 }
 
-/* The option as it stands, or with a value attached. */
+/* "--rec": long options may be cut short. */
+static bool
+begins_name(struct str word, struct str name)
+{
+    return word.len > 3 && word.len < name.len && str_starts(word, "--") &&
+           memcmp(word.ptr, name.ptr, word.len) == 0;
+}
+
+/* The option as it stands, cut short, or with a value attached. */
 static bool
 has_name(struct str word, struct str name)
 {
+    if (begins_name(word, name))
+        return true;
     return str_starts(word, "-") && word.len >= name.len &&
            memcmp(word.ptr, name.ptr, name.len) == 0 &&
            (word.len == name.len || word.ptr[name.len] == '=');

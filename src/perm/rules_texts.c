@@ -40,10 +40,24 @@ put_gaps(struct buf *b, bool absorb)
     *b = out;
 }
 
+/* A program's name in letters that may only look like others, full width ones or another alphabet's. */
+static bool
+looks_like_any(struct str name)
+{
+    bool odd = false;
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] == '/')
+            return false; /* a file of somebody's own, under its place */
+        odd = odd || (unsigned char)name.ptr[i] >= 0x80;
+    }
+    return odd;
+}
+
 static bool
 word_is_sure(const struct perm_word *w, bool is_name, bool for_deny)
 {
-    return w->known && !(w->glob && (is_name || for_deny));
+    return w->known && !(w->glob && (is_name || for_deny)) &&
+           !(is_name && for_deny && looks_like_any(w->text));
 }
 
 /* The leaf with its unsure words replaced. */

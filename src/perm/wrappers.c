@@ -154,6 +154,11 @@ run_words(struct wrap *x)
 {
     wrap_opaque(x, x->w->kind == W_RUNNER ? "runs another program"
                                           : "runs another program out of sight");
+    /* "yarn exec 'PROGRAM A'" is a command line in one word */
+    size_t first = wrap_inner(x);
+    if (x->w->kind == W_RUNNER && first < x->c->n && x->c->argv[first].quoted &&
+        memchr(x->c->argv[first].w.text.ptr, ' ', x->c->argv[first].w.text.len))
+        leaf_inner_text(x->sh, x->leaf, x->c->argv[first].w.text, false);
     if (x->o.value['c'] && x->o.value['c']->w.known && x->w->kind == W_RUNNER)
         leaf_inner_text(x->sh, x->leaf, x->o.value['c']->w.text, false);
     for (size_t i = 2; i + 1 < x->c->n && str_is(str_from(x->w->name), "nix"); i++)
@@ -456,11 +461,31 @@ moves_first(const struct wrap *x)
            (x->o.seen['D'] && (str_is(name, "sudo") || str_is(name, "run0")));
 }
 
+/* Programs that are another one under a longer or a shorter name, for deny: "git-push x" is "git push x", "uv pip" is "pip". */
+static void
+run_alias(struct wrap *x, struct str name)
+{
+    const struct command *c = x->c;
+    if (str_is(name, "uv") && c->n > 1 && str_is(c->argv[1].w.text, "pip"))
+        leaf_inner(x->sh, x->leaf, c, 1, false);
+    if (!str_starts(name, "git-") || name.len < 5)
+        return;
+    struct command in = *c;
+    in.argv = arena_alloc(x->sh->a, (c->n + 1) * sizeof *in.argv);
+    in.argv[0] = in.argv[1] = c->argv[0];
+    in.argv[0].w.text = STR("git");
+    in.argv[1].w.text = str_sub(name, 4, name.len - 4);
+    memcpy(in.argv + 2, c->argv + 1, (c->n - 1) * sizeof *in.argv);
+    in.n = c->n + 1;
+    leaf_inner(x->sh, x->leaf, &in, 0, false);
+}
+
 bool
 wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
 {
     struct wrap x = {.sh = sh, .leaf = leaf, .c = c};
     struct str name = program_name(c->argv[0].w.text, &x.trusted);
+    run_alias(&x, name);
     if (version_run(sh, leaf, c))
         return true;
     x.w = wrapper_find(name, c, &x.from);
