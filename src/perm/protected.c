@@ -128,8 +128,8 @@ lower(char ch)
 static bool
 name_is(struct str part, const char *pattern)
 {
-    /* Nearly all differ in their first letter, which no pattern leaves open. */
-    if (!part.len || (part.ptr[0] > 0 && lower(part.ptr[0]) != lower(pattern[0])))
+    /* Nearly all differ in their first letter, which no pattern leaves open. One that is no ASCII may still fold to it. */
+    if (!part.len || ((unsigned char)part.ptr[0] < 0x80 && lower(part.ptr[0]) != lower(pattern[0])))
         return false;
     while (part.len > 1 && strchr(". ", part.ptr[part.len - 1]))
         part.len--;
