@@ -324,6 +324,21 @@ write_is_allowed(const struct chain *c, const char *path)
     return ok;
 }
 
+/* Whatever the pattern stands for: its one folder is known, and an Edit rule speaks for all that lies there. */
+static bool
+pattern_is_allowed(const struct chain *c, const char *pattern)
+{
+    size_t cut = strcspn(pattern, "*?[\\");
+    if (strchr(pattern + cut, '/'))
+        return false;
+    while (cut > 0 && pattern[cut - 1] != '/')
+        cut--;
+    char *any = xasprintf("%.*s\x02", (int)cut, pattern);
+    bool ok = write_is_allowed(c, any);
+    free(any);
+    return ok;
+}
+
 /* What Edit and Write may do without a question, an editor of single files may: rules for Edit cover all that it writes and
  * removes. Whole folders need a rule for the command. */
 static bool
@@ -334,11 +349,12 @@ edits_are_allowed(const struct chain *c, const struct perm_leaf *l)
         return false;
     for (size_t i = 0; i < l->n_effects; i++) {
         const struct perm_effect *e = &l->effects[i];
-        if (!e->path || e->glob)
+        if (!e->path || (e->glob && leaf_is(l, "mv")))
             return false;
         if (e->redirect || e->kind == EFFECT_READ)
             continue;
-        if ((e->kind != EFFECT_WRITE && e->kind != EFFECT_DELETE) || !write_is_allowed(c, e->path))
+        if ((e->kind != EFFECT_WRITE && e->kind != EFFECT_DELETE) ||
+            !(e->glob ? pattern_is_allowed(c, e->path) : write_is_allowed(c, e->path)))
             return false;
         any = true;
     }
@@ -361,8 +377,10 @@ cover_leaf(struct chain *c, size_t i)
     struct cover *v = &c->covers[i];
     cover_by_rule(c, i);
     v->free = runs_free(c, l);
-    v->editor = l->cls == CLASS_EDITOR && !l->effects_unknown &&
-                (c->mode == PERM_ACCEPT_EDITS || edits_are_allowed(c, l));
+    bool editor = l->cls == CLASS_EDITOR && !l->effects_unknown;
+    bool tee = l->cls == CLASS_KNOWN && leaf_is(l, "tee") && !l->effects_unknown;
+    v->editor = (editor && c->mode == PERM_ACCEPT_EDITS) ||
+                ((editor || tee) && edits_are_allowed(c, l));
     v->carried = l->n_argv == 0 || l->role == LEAF_INNER ||
                  (l->role == LEAF_WRAPPER && l->transparent && has_inner(&c->sh, i));
     if (l->wrapper >= i)
