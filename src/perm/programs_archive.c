@@ -199,6 +199,12 @@ static const struct {
 } verbs[] = {
     {"docker", "ps images", NULL, ""},
     {"docker", "container image volume network", "ls", ""},
+    {"docker", "version info top port logs", NULL, ""},
+    {"docker", "compose", "ls", ""},
+    {"systemctl",
+     "status is-active is-enabled is-failed is-system-running list-units list-unit-files "
+     "list-timers list-sockets list-dependencies get-default",
+     NULL, ""},
     {"npm", "ls list ll la explain why root prefix", NULL, ".tool-versions"},
     {"npm", "config", "get list ls", ".tool-versions"},
     {"npm", "pkg", "get", ".tool-versions"},

@@ -211,6 +211,34 @@ static const struct program rows[] = {
                "interfaces" HELP,
       .exact = true},
      false},
+    /* Not of another machine, container or folder, and nothing that keeps a place or changes the log. */
+    {"journalctl",
+     CLASS_READER,
+     ops_text,
+     {.shorts = "u:n?S:U:p:b?kxeraqo:t:g:f",
+      .longs = "unit= user-unit= lines=? since= until= priority= boot=? dmesg catalog pager-end "
+               "reverse all quiet output= identifier= grep= case-sensitive=? no-pager follow "
+               "no-tail utc no-hostname user system full no-full output-fields= facility= "
+               "list-boots disk-usage",
+      .numbers = true,
+      .exact = true},
+     false},
+    {"dmesg",
+     CLASS_READER,
+     ops_none,
+     {.shorts = "TtxkuLrdePl:f:w",
+      .longs = "ctime notime decode kernel userspace color=? raw show-delta reltime nopager level= "
+               "facility= follow time-format= since= until=" HELP,
+      .exact = true},
+     false},
+    {"systemctl",
+     CLASS_READER,
+     ops_verb,
+     {.shorts = "alqn:t:",
+      .longs = "all full quiet lines= type= state= user system no-pager plain no-legend failed "
+               "output=",
+      .exact = true},
+     false},
     READ_ROW("mountpoint", ops_read, "dqx", "fs-devno quiet devno nofollow"),
     READ_ROW("findmnt", ops_text, "AaDJlno:PrsTt:u",
              "all ascii df json list noheadings output= pairs raw target= types= notruncate"),

@@ -56,8 +56,9 @@ static const struct program rows[] = {
     {"docker",
      CLASS_READER,
      ops_verb,
-     {.shorts = "aqlsf:n:",
-      .longs = "all quiet latest no-trunc size filter= format= last= digests",
+     {.shorts = "aqlsf:n:t",
+      .longs = "all quiet latest no-trunc size filter= format= last= digests tail= since= until= "
+               "timestamps",
       .exact = true},
      false},
     {"go", CLASS_READER, ops_verb, {.longs = "", .exact = true}, false},
