@@ -6,42 +6,63 @@
 #include "engine/loop_private.h"
 #include "engine/repeat.h"
 
-/* Of a command all but what the model says it is for, which it words anew each time. */
+/* A call as it counts. */
+struct called {
+    uint64_t key;
+    bool
+        waits; /* a command that begins by waiting looks again at what may have changed meanwhile */
+};
+
+/* All of the input but the two members, either of which may be missing. */
 static uint64_t
-key_of(const struct core *c, const struct block *use)
+hash_without(uint64_t key, struct str input, struct str a, struct str b)
+{
+    struct str cuts[2] = {a, b};
+    if (a.ptr > b.ptr) {
+        cuts[0] = b;
+        cuts[1] = a;
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {
+        if (!cuts[i].ptr)
+            continue;
+        size_t from = (size_t)(cuts[i].ptr - input.ptr);
+        key = str_hash_more(key, str_sub(input, at, from - at));
+        at = from + cuts[i].len;
+    }
+    return str_hash_more(key, str_sub(input, at, SIZE_MAX));
+}
+
+/* Of a command all but its layout, its comments and what the model says it is for, which it words anew each time. */
+static struct called
+called_of(const struct core *c, const struct block *use)
 {
     const struct tool *t = c->seams.tool_find(use->name);
     uint64_t key = str_hash(use->name);
-    struct str said = {0};
-    if (t && (t->flags & TOOL_SHELL))
-        said = json_raw_member(use->input, "description");
-    if (!said.ptr)
-        return str_hash_more(key, use->input);
-    size_t at = (size_t)(said.ptr - use->input.ptr);
-    key = str_hash_more(key, str_sub(use->input, 0, at));
-    return str_hash_more(key, str_sub(use->input, at + said.len, SIZE_MAX));
+    struct cJSON *input = t && (t->flags & TOOL_SHELL) ? json_parse(use->input, NULL) : NULL;
+    if (!input)
+        return (struct called){.key = str_hash_more(key, use->input)};
+    struct buf plain;
+    buf_init(&plain, use->input.len);
+    repeat_plain(json_str(input, "command"), &plain);
+    key = str_hash_more(key, buf_str(&plain));
+    struct called is = {.key = hash_without(key, use->input,
+                                            json_raw_member(use->input, "description"),
+                                            json_raw_member(use->input, "command")),
+                        .waits = str_starts(buf_str(&plain), "sleep ")};
+    buf_release(&plain);
+    json_free(input);
+    return is;
 }
 
 /* Made at once: a circle needs answers to go on from. */
 static bool
-is_second(const uint64_t *keys, size_t at)
+is_second(const struct called *calls, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (keys[i] == keys[at])
+        if (calls[i].key == calls[at].key)
             return true;
     return false;
-}
-
-/* A command that begins by waiting looks again at what may have changed meanwhile. */
-static bool
-waits(const struct tool *t, const struct block *use)
-{
-    if (!(t->flags & TOOL_SHELL))
-        return false;
-    struct cJSON *input = json_parse(use->input, NULL);
-    bool yes = input && str_starts(str_trim(json_str(input, "command")), "sleep ");
-    json_free(input);
-    return yes;
 }
 
 void
@@ -49,26 +70,26 @@ loop_note_calls(struct loop *l, const struct message *results)
 {
     struct core *c = l->core;
     const struct message *answer = c->state.n >= 2 ? c->state.messages[c->state.n - 2] : NULL;
-    uint64_t *keys = xcalloc(answer ? answer->n_blocks + 1 : 1, sizeof *keys);
+    struct called *calls = xcalloc(answer ? answer->n_blocks + 1 : 1, sizeof *calls);
     for (size_t i = 0; answer && i < answer->n_blocks; i++) {
         const struct block *use = &answer->blocks[i];
         const struct block *res =
             use->kind == BLOCK_TOOL_USE ? message_result_of(results, use->id) : NULL;
         if (use->kind == BLOCK_TOOL_USE)
-            keys[i] = key_of(c, use);
-        if (!res || is_second(keys, i))
+            calls[i] = called_of(c, use);
+        if (!res || is_second(calls, i))
             continue;
         const struct tool *t = c->seams.tool_find(use->name);
         const struct repeat_call call = {
-            .what = keys[i],
+            .what = calls[i].key,
             .answer = str_hash(res->text),
             .failed = res->is_error,
             .read_only = t && (t->flags & TOOL_READ_ONLY),
-            .polls = t && (strcmp(t->name, "TaskOutput") == 0 || waits(t, use)),
+            .polls = t && (strcmp(t->name, "TaskOutput") == 0 || calls[i].waits),
         };
         repeat_note(&c->repeat, &call);
     }
-    free(keys);
+    free(calls);
 }
 
 /* What the last call was, for the person. */

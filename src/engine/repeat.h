@@ -12,12 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 #define REPEAT_WINDOW 32
 #define REPEAT_ROW 3    /* the same call in a row */
 #define REPEAT_STILL 10 /* calls without news */
 
 struct repeat_call {
-    uint64_t what;   /* hash of tool and input, without what the model says of a command */
+    uint64_t what;   /* hash of tool and input; of a command what repeat_plain leaves */
     uint64_t answer; /* hash of the result's text */
     bool failed, read_only;
     bool polls; /* asks how something fares that goes on by itself */
@@ -30,3 +32,8 @@ void repeat_reset(struct repeat *r); /* a prompt of the person's */
 void repeat_note(struct repeat *r, const struct repeat_call *call);
 /* NULL, or what repeats, in words (static). *ret_calls: how many calls of it. */
 const char *repeat_seen(const struct repeat *r, size_t *ret_calls);
+
+/* A shell command without its comments, each run of blanks outside quotes as one: what two calls of the same command have in common,
+ * however they are laid out and remarked on. From where it is not plain what a blank means (a here-document, a substitution inside quotes,
+ * ${x/ /}) all is kept as it is. Adds to ret. */
+void repeat_plain(struct str command, struct buf *ret);

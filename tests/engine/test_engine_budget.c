@@ -332,6 +332,27 @@ calls_before_the_pause(const char *tool, const char *input)
     return n;
 }
 
+/* The same command each time, but for its blanks and what is remarked on it. */
+static void
+test_blanks_and_remarks_make_no_other_command(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tool, *input;
+        size_t calls;
+    } cases[] = {
+        {"Bash", "{\"command\":\"quiet \\u0023 try #\"}", 3},
+        {"Bash", "{\"name\":\"a\",\"command\":\"\\u0023 #\\nquiet  -a\"}", 3},
+        {"Bash", "{\"command\":\"quiet '\\u0023 #'\"}", 0},
+        {"Bash", "{\"command\":\"quiet\",\"name\":\"#\"}", 0},
+        {"Bash", "{\"name\":\"#\",\"command\":\"quiet\"}", 0},
+        {"Bash", "{\"command\":\"\\u0023 wait\\nsleep 5; quiet \\u0023 #\"}", 11},
+        {"Read", "{\"command\":\"quiet \\u0023 try #\"}", 0}, /* no shell */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(calls_before_the_pause(cases[i].tool, cases[i].input), cases[i].calls);
+}
+
 /* A command that waits before it looks has ten tries, for what it looks at may change meanwhile; the same without the wait has three. */
 static void
 test_a_command_that_waits_first_has_ten(void **state)
@@ -394,6 +415,7 @@ main(void)
         cmocka_unit_test(test_failing_by_turns_ends_within_six_calls),
         cmocka_unit_test(test_a_command_that_waits_first_has_ten),
         cmocka_unit_test(test_a_command_in_other_words_is_the_same_command),
+        cmocka_unit_test(test_blanks_and_remarks_make_no_other_command),
         cmocka_unit_test(test_the_setting_switches_it_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

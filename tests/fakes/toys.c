@@ -90,7 +90,7 @@ run_any(struct tool_ctx *ctx, const struct cJSON *input, struct tool_result *ret
     atomic_fetch_sub(&inside, 1);
 }
 
-/* "fail": an error; "nothing": a benign one; "cd PATH": changes the folder. */
+/* "fail": an error; "nothing": a benign one; "quiet" in it: always the same answer; "cd PATH": changes the folder. */
 static void
 run_bash(struct tool_ctx *ctx, const struct cJSON *input, struct tool_result *ret)
 {
@@ -103,6 +103,8 @@ run_bash(struct tool_ctx *ctx, const struct cJSON *input, struct tool_result *re
     } else if (strcmp(command, "nothing") == 0) {
         ret->benign = true;
         buf_adds(&ret->text, "exit 1, nothing found");
+    } else if (strstr(command, "quiet")) {
+        buf_adds(&ret->text, "ran");
     } else {
         if (strncmp(command, "cd ", 3) == 0)
             ret->new_cwd = xstrdup(command + 3);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "engine/repeat.h"
 
 /* A call a letter: 'a'..'z' succeeds, 'A'..'Z' fails, each with one answer; '0'..'9' succeeds with another answer each time; 'r' only
@@ -101,6 +102,59 @@ test_a_prompt_begins_anew(void **state)
     assert_null(repeat_seen(&r, &n));
 }
 
+static void
+expect_plain(const char *command, const char *want)
+{
+    struct buf b;
+    buf_init(&b, 1000);
+    repeat_plain(str_from(command), &b);
+    assert_string_equal(buf_cstr(&b), want);
+    buf_release(&b);
+}
+
+static void
+test_blanks_and_comments_are_no_part_of_a_command(void **state)
+{
+    (void)state;
+    expect_plain("", "");
+    expect_plain(" \t\n", "");
+    expect_plain("make  test\t-j2 ", "make test -j2");
+    expect_plain("make test # try 3", "make test");
+    expect_plain("# try 3\nmake test", "make test");
+    expect_plain("make a # one\n\n  # two\n  make b\n", "make a\nmake b");
+    expect_plain("make a;# one", "make a;");
+    expect_plain("(make a)# one\nb", "(make a)\nb");
+    expect_plain("make \\\n  test", "make test");
+    expect_plain("ma\\\nke", "make");
+    expect_plain("a $(b   c # d\n)  e", "a $(b c\n) e");
+}
+
+static void
+test_what_is_quoted_stays(void **state)
+{
+    (void)state;
+    static const char *const same[] = {
+        "echo 'a  # b'",   "echo \"a  # b\"",   "echo a\\ \\ b",       "echo $# a#b ${#x}",
+        "echo \\# a",      "echo $'a\\'  # b'", "echo \"a\\\"  # b\"", "echo \"a\nb  c\"",
+        "echo $((16#ff))", "echo a\\",          "echo 'a  b",          "echo \"a  b",
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        expect_plain(same[i], same[i]);
+}
+
+/* A body's blanks and number signs are its own, and so are those of a word inside quotes. */
+static void
+test_what_is_not_understood_stays_from_there_on(void **state)
+{
+    (void)state;
+    expect_plain("cat  >f <<EOF\n# a  b\n\nEOF\nls  # x", "cat >f <<EOF\n# a  b\n\nEOF\nls  # x");
+    expect_plain("cat  <<<a  # x", "cat <<<a");
+    expect_plain("a  \"$(b \"c  # d\")\"  e", "a \"$(b \"c  # d\")\"  e");
+    expect_plain("a  \"`b`\"  e", "a \"`b`\"  e");
+    expect_plain("a  ${x/ #/  }  b", "a ${x/ #/  }  b");
+    expect_plain("a  \"${x}\"  ${y}  b", "a \"${x}\" ${y} b");
+}
+
 int
 main(void)
 {
@@ -111,6 +165,9 @@ main(void)
         cmocka_unit_test(test_ten_calls_without_news),
         cmocka_unit_test(test_polling_has_ten),
         cmocka_unit_test(test_a_prompt_begins_anew),
+        cmocka_unit_test(test_blanks_and_comments_are_no_part_of_a_command),
+        cmocka_unit_test(test_what_is_quoted_stays),
+        cmocka_unit_test(test_what_is_not_understood_stays_from_there_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
