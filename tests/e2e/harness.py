@@ -181,6 +181,12 @@ class Screen:
             pass
 
 
+def thread_sanitizer():
+    """Whether the program under test was built with ThreadSanitizer."""
+    with open(YARE, "rb") as f:
+        return b"__tsan_init" in f.read()
+
+
 def quote(word):
     return "'" + word.replace("'", "'\\''") + "'"
 
