@@ -165,6 +165,22 @@ set_names(struct sh *sh, size_t leaf, const struct command *c, const struct opti
         sets_name(sh, leaf, o->value['a']);
 }
 
+/* "read -r f" of what a pipe feeds to its loop: f is one of those names as it is. */
+static bool
+reads_name(const struct sh *sh, const struct command *c, const struct options *o)
+{
+    const struct word *end = o->value['d'];
+    for (size_t i = 0; i < ARRAY_LEN(o->seen); i++)
+        if (o->seen[i] && !strchr("rd", (int)i))
+            return false;
+    bool whole = c->n_assigns == 0 ||
+                 (c->n_assigns == 1 && c->assigns[0].value.known && !c->assigns[0].value.text.len);
+    bool nul = end && end->w.known && !end->w.text.len;
+    return sh->feed && !sh->ifs_seen && !o->unknown && whole && c->n_around == 0 && !c->doc &&
+           !c->herestring && !c->stdin_file && c->n_rv == 0 && o->n_operands == 1 &&
+           is_name(c->argv[o->operands[0]].w.text) && (end ? nul : true) && sh->feed->n.nul == nul;
+}
+
 void
 builtin_read(struct sh *sh, size_t leaf, const struct command *c)
 {
@@ -177,6 +193,8 @@ builtin_read(struct sh *sh, size_t leaf, const struct command *c)
         set_class(sh, leaf, CLASS_UNKNOWN);
     }
     set_names(sh, leaf, c, &o);
+    if (reads_name(sh, c, &o))
+        state_set_found(sh, c->argv[o.operands[0]].w.text, sh->feed);
 }
 
 void

@@ -186,7 +186,7 @@ up_after_glob(struct str p)
 static void
 add(struct sh *sh, size_t leaf, struct perm_effect e, const struct word *w)
 {
-    if (w->below.len && !e.redirect) {
+    if (w->below.len && (!e.redirect || (e.kind == EFFECT_READ && !w->split))) {
         effect_below(sh, leaf, e.kind, w);
         return;
     }

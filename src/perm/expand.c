@@ -293,18 +293,24 @@ expand_tilde(struct sh *sh, struct xword *x, enum word_mode mode, bool braces)
     *x = y;
 }
 
+/* A '[' is one only before the last ']'. */
 static bool
-globs(const struct xword *x, size_t i)
+globs(const struct xword *x, size_t i, size_t last_bracket)
 {
     const struct xchar *c = &x->v[i];
     if (c->f != 0 && c->f != XV)
         return false;
-    if (c->c != '[')
-        return c->c == '*' || c->c == '?';
-    for (size_t k = i + 1; k < x->n; k++)
-        if (x->v[k].c == ']')
-            return true;
-    return false;
+    return c->c == '*' || c->c == '?' || (c->c == '[' && i < last_bracket);
+}
+
+/* Where the last ']' stands, or 0. */
+static size_t
+bracket_end(const struct xword *x)
+{
+    size_t i = x->n;
+    while (i > 0 && x->v[i - 1].c != ']')
+        i--;
+    return i > 0 ? i - 1 : 0;
 }
 
 /* The text: of a pattern the quoted specials get a backslash. */
@@ -333,16 +339,18 @@ expand_finish(struct sh *sh, struct xword *x, struct str src, enum word_mode mod
     if (has_tilde)
         expand_tilde(sh, x, mode, memchr(src.ptr, '{', src.len) != NULL);
     struct word w = {.src = src};
-    size_t known_to = x->n;
-    bool glob = false, number = true;
+    size_t known_to = x->n, last_bracket = bracket_end(x);
+    bool glob = false, number = true, token = x->n > 0, text = false;
     for (size_t i = 0; i < x->n; i++) {
         uint8_t f = x->v[i].f;
         if ((f & XU) && known_to == x->n)
             known_to = i;
         w.split = w.split || (f & XS);
+        token = token && (!(f & XU) || (f & XT));
+        text = text || !(f & (XU | XM));
         w.procsub = w.procsub || (f & XP);
         w.quoted = w.quoted || (f & (XM | XQ));
-        glob = glob || (mode == WORD_ARG && globs(x, i));
+        glob = glob || (mode == WORD_ARG && globs(x, i, last_bracket));
         number =
             number && ((f & XN) || (f & XM) || (!(f & XU) && x->v[i].c >= '0' && x->v[i].c <= '9'));
     }
@@ -352,8 +360,14 @@ expand_finish(struct sh *sh, struct xword *x, struct str src, enum word_mode mod
     if (glob && state_get(&sh->st, STR("GLOBIGNORE")))
         w.w.known = false; /* it also decides whether hidden files are matched */
     w.prefix = plain_text(sh, x, known_to, false);
+    w.token = !w.w.known && token && !glob && !(w.prefix.len && w.prefix.ptr[0] == '-');
+    w.pure = w.token && !text;
+    if (w.token && text)
+        w.split = false; /* what stands beside it keeps it one word */
     w.numeric = !w.w.known && number && !w.split;
     w.w.glob = glob && w.w.known;
     w.w.text = w.w.known ? plain_text(sh, x, x->n, glob) : src;
+    if (!w.w.known)
+        found_word(sh, x, mode != WORD_ARG, &w);
     words_add(sh, out, &w);
 }

@@ -76,6 +76,9 @@ struct perm_leaf {
     size_t n_argv;
     bool argv_known; /* every word is known (globs count as known text) */
     bool name_known; /* the command word is known */
+    bool given;  /* words that are not known are names below folders that are among the effects */
+    bool fed;    /* its standard input is a pipe that the loop around it reads names from */
+    bool looked; /* what it does was told by what lies there now */
     const char *cwd; /* absolute, where it runs when all before it went well; NULL: unknown */
     const char *const *cwds; /* every folder it may run in, cwd first; none: unknown */
     size_t n_cwds;

@@ -108,8 +108,8 @@ names_of_find(struct sh *sh, const struct command *c, bool prints, struct names 
     return true;
 }
 
-static bool
-only_seen(const struct options *o, const char *letters)
+bool
+names_options(const struct options *o, const char *letters)
 {
     for (size_t i = 0; i < ARRAY_LEN(o->seen); i++)
         if (o->seen[i] && !strchr(letters, (int)i))
@@ -125,7 +125,7 @@ names_of_search(struct sh *sh, const struct command *c, bool rg, struct names *r
     const struct program *p = program_find(rg ? STR("rg") : STR("grep"));
     options_parse(sh, SIZE_MAX, c, 1, &p->spec, &o);
     bool lists = o.seen['l'] || (rg ? o.seen['1'] : o.seen['L']);
-    if (!lists || !only_seen(&o, rg ? "l1gtTiFwsSu.eP" : "lLrEFGPiwxseIaJ"))
+    if (!lists || !names_options(&o, rg ? "l1gtTiFwsSu.eP" : "lLrEFGPiwxseIaJ"))
         return false;
     size_t first = o.pattern || (rg && o.seen['1']) ? 0 : 1;
     *ret = (struct names){.below = arena_alloc(sh->a, ROOTS_MAX * sizeof *ret->below)};
@@ -141,39 +141,22 @@ names_of_search(struct sh *sh, const struct command *c, bool rg, struct names *r
     return true;
 }
 
-/* ls without operands: the names in its folder, a line each. */
+/* ls of its folder or of one other: the names in it, a line each. */
 static bool
 names_of_list(struct sh *sh, const struct command *c, struct names *ret)
 {
     struct options o;
     options_parse(sh, SIZE_MAX, c, 1, &program_find(STR("ls"))->spec, &o);
-    *ret = (struct names){.below = arena_alloc(sh->a, sizeof *ret->below), .n = 1, .bare = true};
+    *ret = (struct names){
+        .below = arena_alloc(sh->a, sizeof *ret->below), .n = 1, .flat = true, .bare = true};
     ret->below[0] = STR(".");
-    return only_seen(&o, "1aArtSXU") && o.n_operands == 0;
-}
-
-/* "git ls-files [-z] [PATHSPEC...]": names of the index below its folder. */
-static bool
-names_of_index(struct sh *sh, const struct command *c, struct names *ret)
-{
-    static const struct optspec spec = {.shorts = "cz", .longs = "cached/c", .exact = true};
-    struct options o;
-    if (!arg_is(c, 1, "ls-files"))
+    const struct word *dir = o.n_operands == 1 ? &c->argv[o.operands[0]] : NULL;
+    if (!names_options(&o, "1aArtSXU") || o.n_operands > 1)
         return false;
-    options_parse(sh, SIZE_MAX, c, 2, &spec, &o);
-    *ret = (struct names){.below = arena_alloc(sh->a, sizeof *ret->below),
-                          .n = 1,
-                          .nul = o.seen['z'],
-                          .tracked = true,
-                          .bare = true};
-    ret->below[0] = STR(".");
-    for (size_t i = 0; i < o.n_operands; i++) {
-        const struct word *w = &c->argv[o.operands[i]];
-        if (!w->w.known || w->w.glob || !w->w.text.len || strchr("/:", w->w.text.ptr[0]) ||
-            str_contains(w->w.text, STR("..")))
-            return false;
-    }
-    return only_seen(&o, "cz");
+    if (!dir)
+        return true;
+    ret->inside = ret->below[0] = dir->w.text;
+    return dir->w.known && !dir->w.glob && path_is_dir(sh, dir);
 }
 
 /* Lets some lines of its input through as they are; no operand names a file. *ret_nul: its lines end with NUL bytes. */
@@ -201,7 +184,7 @@ passes_lines(struct sh *sh, const struct command *c, bool *ret_nul)
             continue;
         options_parse(sh, SIZE_MAX, c, 1, &p->spec, &o);
         *ret_nul = o.seen['z'];
-        return only_seen(&o, filters[i].letters) &&
+        return names_options(&o, filters[i].letters) &&
                o.n_operands == (o.pattern ? 0 : filters[i].operands);
     }
     return false;
@@ -243,7 +226,7 @@ stage_of(struct sh *sh, const struct perm_leaf *l, struct names *ret, bool *ret_
     if (str_is(name, "find"))
         prints = names_of_find(sh, &in, true, ret);
     else if (str_is(name, "git"))
-        prints = names_of_index(sh, &in, ret);
+        prints = names_of_git(sh, &in, ret);
     else if (str_is(name, "ls"))
         prints = names_of_list(sh, &in, ret);
     if (prints)
@@ -252,15 +235,16 @@ stage_of(struct sh *sh, const struct perm_leaf *l, struct names *ret, bool *ret_
 }
 
 bool
-names_from_pipe(struct sh *sh, const struct command *c, struct names *ret)
+names_of_stages(struct sh *sh, const size_t *stages, size_t n, struct names *ret)
 {
     bool any = false, nul = false, filter_nul = false;
     const struct cwdset *cwd = &sh->st.cwd;
-    if (c->doc || c->herestring || c->stdin_file || cwd->n != 1 || cwd->unknown)
+    if (cwd->n != 1 || cwd->unknown)
         return false;
-    for (size_t i = sh->n_stages; i-- > 0;) {
-        const struct perm_leaf *l = sh->stages[i] == SIZE_MAX ? NULL : leaf_at(sh, sh->stages[i]);
-        enum stage kind = l && plain_stage(l) ? stage_of(sh, l, ret, &nul) : STAGE_OTHER;
+    for (size_t i = n; i-- > 0;) {
+        const struct perm_leaf *l = stages[i] == SIZE_MAX ? NULL : leaf_at(sh, stages[i]);
+        bool plain = l && plain_stage(l) && !funcs_have(sh, l->argv[0].text);
+        enum stage kind = plain ? stage_of(sh, l, ret, &nul) : STAGE_OTHER;
         if (kind != STAGE_PASSES)
             return kind == STAGE_PRINTS && l->cwd && strcmp(l->cwd, cwd->dir[0]) == 0 &&
                    (!any || filter_nul == ret->nul);
@@ -270,4 +254,11 @@ names_from_pipe(struct sh *sh, const struct command *c, struct names *ret)
         filter_nul = nul;
     }
     return false;
+}
+
+bool
+names_from_pipe(struct sh *sh, const struct command *c, struct names *ret)
+{
+    return !c->doc && !c->herestring && !c->stdin_file &&
+           names_of_stages(sh, sh->stages, sh->n_stages, ret) && !ret->inside.len;
 }

@@ -22,15 +22,19 @@ struct look {
     bool lost;
     const char *only; /* the names that come out of it match this, or NULL */
     bool no_links;    /* and are no links */
+    bool quoted;      /* ... and when git would put it into quotes */
+    bool flat;        /* only what lies in the folder itself */
+    bool globs;       /* a name is odd too when it is a pattern */
 };
 
 static bool
-name_is_odd(const char *s)
+name_is_odd(const struct look *k, const char *s)
 {
     if (*s == '-')
         return true;
     for (; *s; s++)
-        if ((unsigned char)*s <= ' ' || *s == 0x7f || *s == '\'' || *s == '"' || *s == '\\')
+        if ((unsigned char)*s <= ' ' || (k->quoted && (unsigned char)*s >= 0x80) ||
+            (k->globs && strchr("*?[", *s)) || *s == 0x7f || *s == '\'' || *s == '"' || *s == '\\')
             return true;
     return false;
 }
@@ -47,7 +51,7 @@ look_below(struct look *k, const char *path, int depth)
             continue;
         bool named = !k->only || fnmatch(k->only, e->d_name, 0) == 0;
         k->odd = k->odd || ((named || e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) &&
-                            name_is_odd(e->d_name));
+                            name_is_odd(k, e->d_name));
         k->lost = ++k->entries > ENTRIES_MAX;
         if (e->d_type != DT_DIR && e->d_type != DT_LNK && e->d_type != DT_UNKNOWN)
             continue;
@@ -55,9 +59,10 @@ look_below(struct look *k, const char *path, int depth)
         struct stat st;
         if (lstat(at, &st) != 0)
             continue;
-        if (S_ISDIR(st.st_mode))
-            look_below(k, at, depth + 1);
-        else if (!named || k->no_links)
+        if (S_ISDIR(st.st_mode)) {
+            if (!k->flat)
+                look_below(k, at, depth + 1);
+        } else if (!named || k->no_links)
             continue;
         else if (S_ISLNK(st.st_mode) && ++k->links > LINKS_MAX)
             k->lost = true;
@@ -86,9 +91,7 @@ look_at_listed(void *arg, struct str name)
     k->lost = k->lost || ++k->entries > ENTRIES_MAX || str_ends(name, "/");
     if (k->lost || strncmp(path, t->dir, n) != 0 || path[n] != '/')
         return !k->lost;
-    k->odd = k->odd || name_is_odd(path + n + 1);
-    for (const char *p = path + n; *p; p++)
-        k->odd = k->odd || (unsigned char)*p >= 0x80; /* git prints these in quotes */
+    k->odd = k->odd || name_is_odd(k, path + n + 1);
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && k->leaf != SIZE_MAX)
         effect_text(k->sh, k->leaf, EFFECT_READ, str_from(path));
     return true;
@@ -122,8 +125,7 @@ leaf_changes(const struct perm_leaf *l)
     return false;
 }
 
-/* An earlier part of the command line may put something there first. */
-static bool
+bool
 changed_before(const struct sh *sh, size_t to)
 {
     for (size_t i = 0; i < to && i < sh->ret->n_leaves; i++)
@@ -132,8 +134,8 @@ changed_before(const struct sh *sh, size_t to)
     return false;
 }
 
-void
-effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w)
+static void
+below_one(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w)
 {
     struct word dir = word_literal(sh, w->below);
     dir.src = w->src;
@@ -141,6 +143,7 @@ effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struc
     struct look k = {.sh = sh, .leaf = leaf, .lost = c->n != 1 || c->unknown};
     k.only = w->only.len ? arena_dup(sh->a, w->only.ptr, w->only.len) : NULL;
     k.no_links = w->no_links;
+    k.flat = w->found && w->found->n.flat && kind == EFFECT_READ;
     const char *path = k.lost ? NULL : path_clean(sh->a, c->dir[0], w->below);
     bool reads = kind == EFFECT_READ || kind == EFFECT_READ_TREE;
     if (reads && path && !changed_before(sh, leaf)) {
@@ -154,6 +157,8 @@ effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struc
     } else {
         k.lost = true;
     }
+    if (leaf_at(sh, leaf))
+        leaf_at(sh, leaf)->looked = true;
     if (!k.lost)
         return;
     bool removes = kind == EFFECT_DELETE || kind == EFFECT_DELETE_TREE;
@@ -162,11 +167,24 @@ effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struc
     effect_unknown(sh, leaf, "what lies there was not looked at in full");
 }
 
+void
+effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w)
+{
+    struct word one = *w;
+    for (size_t i = 0; w->found && i < w->found->n.n; i++) {
+        one.below = w->found->n.below[i];
+        below_one(sh, leaf, kind, &one);
+    }
+    if (!w->found)
+        below_one(sh, leaf, kind, w);
+}
+
 bool
-names_are_plain(struct sh *sh, const struct names *n)
+names_are_plain(struct sh *sh, const struct names *n, bool globs)
 {
     const struct cwdset *c = &sh->st.cwd;
-    struct look k = {.sh = sh, .leaf = SIZE_MAX};
+    struct look k = {
+        .sh = sh, .leaf = SIZE_MAX, .globs = globs, .flat = n->flat, .quoted = n->quoted};
     k.only = n->only.len ? arena_dup(sh->a, n->only.ptr, n->only.len) : NULL;
     if (c->n != 1 || c->unknown || changed_before(sh, sh->ret->n_leaves))
         return false;
@@ -174,7 +192,7 @@ names_are_plain(struct sh *sh, const struct names *n)
         const char *path = path_clean(sh->a, c->dir[0], n->below[i]);
         struct str s = n->below[i], part;
         while (str_split(&s, '/', &part))
-            k.odd = k.odd || name_is_odd(arena_dup(sh->a, part.ptr, part.len));
+            k.odd = k.odd || name_is_odd(&k, arena_dup(sh->a, part.ptr, part.len));
         if (path && n->tracked)
             look_at_index(&k, path);
         else if (path)

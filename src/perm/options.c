@@ -275,12 +275,14 @@ bool
 word_may_begin(struct sh *sh, const struct word *w, char first)
 {
     struct str t = w->w.known ? w->w.text : w->prefix;
-    if (w->below.len)
-        return false; /* a name with its folder in front */
+    if (w->below.len) /* a name with its folder in front, or that was seen to be no option */
+        return first != '-' && w->found && w->found->n.bare && !t.len;
     if (t.len && t.ptr[0] == first)
         return true;
     if (w->w.known)
         return glob_may_begin(sh, w, first);
+    if (w->token && first == '-')
+        return false;
     return (t.len == 0 && !w->procsub && !w->numeric) || w->split;
 }
 
@@ -290,7 +292,8 @@ unknown_option(struct reader *r, const struct word *w)
 {
     if (w->w.known)
         return glob_may_begin(r->sh, w, '-');
-    return !w->below.len && ((w->prefix.len == 0 && !w->procsub && !w->numeric) || w->split);
+    return !w->below.len && !w->token &&
+           ((w->prefix.len == 0 && !w->procsub && !w->numeric) || w->split);
 }
 
 static void

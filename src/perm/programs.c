@@ -16,6 +16,15 @@ judged_operand(const struct judged *j, size_t i)
     return i < j->o.n_operands ? &j->c->argv[j->o.operands[i]] : NULL;
 }
 
+bool
+judged_lacks(const struct judged *j, size_t n)
+{
+    size_t sure = 0;
+    for (size_t i = 0; i < j->o.n_operands; i++)
+        sure += !(judged_operand(j, i)->split && judged_operand(j, i)->below.len);
+    return sure <= n;
+}
+
 /* Host of a URL operand, or of user@host:path; empty: none. */
 static struct str
 url_host(struct str s)
@@ -126,6 +135,31 @@ without_jq_args(struct sh *sh, const struct command *c)
     return d;
 }
 
+/* Names that a command prints stand where any number of files may. */
+static bool
+names_fit(const struct judged *j)
+{
+    static const struct {
+        void (*judge)(struct judged *);
+        size_t first;
+    } fits[] = {{ops_read, 0}, {ops_wc, 0},   {ops_stat, 0}, {ops_echo, 0},  {ops_list, 0},
+                {ops_tree, 0}, {ops_diff, 0}, {ops_grep, 1}, {ops_rg, 1},    {ops_jq, 1},
+                {ops_awk, 1},  {ops_sed, 1},  {ops_bat, 0},  {ops_printf, 1}};
+    for (size_t i = 0; i < ARRAY_LEN(fits); i++) {
+        bool pattern = j->o.pattern && fits[i].judge != ops_jq && fits[i].judge != ops_awk;
+        if (fits[i].judge != j->p->judge)
+            continue;
+        for (size_t k = 0; k < fits[i].first && k < j->o.n_operands && !pattern; k++)
+            if (judged_operand(j, k)->found && judged_operand(j, k)->split)
+                return false;
+        return true;
+    }
+    for (size_t k = 1; k < j->c->n; k++)
+        if (j->c->argv[k].found && j->c->argv[k].split)
+            return false;
+    return true;
+}
+
 static void
 by_row(struct sh *sh, size_t leaf, const struct command *c, const struct program *p)
 {
@@ -137,6 +171,8 @@ by_row(struct sh *sh, size_t leaf, const struct command *c, const struct program
     }
     options_parse(sh, leaf, j.c, 1, &p->spec, &j.o);
     p->judge(&j);
+    if (!names_fit(&j))
+        judged_unknown(&j, "names stand where none of a file may");
     if (j.o.unknown)
         judged_unknown(&j, "an option of the program is not known");
     if (j.o.bad)

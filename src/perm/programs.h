@@ -144,3 +144,5 @@ void judged_unknown(struct judged *j, const char *why);
 const struct word *judged_operand(const struct judged *j, size_t i);
 /* The operands from `first` on are read; "-" is the standard input. */
 void judged_read(struct judged *j, size_t first, enum perm_effect_kind kind);
+/* There may be n operands or fewer: names that a command prints may be none at all. */
+bool judged_lacks(const struct judged *j, size_t n);

@@ -192,6 +192,15 @@ goes_to_folder(struct sh *sh, const struct command *c, size_t sub)
     return true;
 }
 
+/* Whatever revision it is, what is printed of it is told of as a whole. */
+static bool
+revision_is_token(const struct judged *j, size_t i, const struct git_command *g)
+{
+    const struct word *w = judged_operand(j, i);
+    bool any = (g->ops == G_ANY || g->ops == G_TREE) && g->prints != PRINTS_FILE;
+    return any && w->token && i < j->o.n_before_end && !memchr(w->src.ptr, ':', w->src.len);
+}
+
 static void
 judge_subcommand(struct sh *sh, size_t leaf, const struct command *c, size_t sub,
                  const struct git_command *g)
@@ -204,8 +213,10 @@ judge_subcommand(struct sh *sh, size_t leaf, const struct command *c, size_t sub
         if (str_contains(c->argv[i].w.text, STR("%G")) ||
             str_contains(c->argv[i].w.text, STR("%(signature")))
             j.o.bad = true; /* a signature in a format runs the configured gpg */
-    for (size_t i = 0; i < j.o.n_operands; i++)
-        known_operands = known_operands && judged_operand(&j, i)->w.known;
+    for (size_t i = 0; i < j.o.n_operands;
+         i++) /* a revision names no file; a token holds no colon */
+        known_operands =
+            known_operands && (judged_operand(&j, i)->w.known || revision_is_token(&j, i, g));
     if (j.o.unknown || j.o.bad || j.o.writes || !operands_ok(&j, g) ||
         (!known_operands && g->ops != G_ANY && g->ops != G_TREE)) {
         other_command(sh, leaf, c, name);

@@ -14,7 +14,7 @@ judged_follow(struct judged *j, size_t first, enum follow_how how)
 {
     struct word here = word_literal(j->sh, STR("."));
     bool all = true;
-    if (j->o.n_operands <= first)
+    if (judged_lacks(j, first))
         all = follow_links(j->sh, j->leaf, &here, how);
     for (size_t i = first; i < j->o.n_operands; i++)
         all = follow_links(j->sh, j->leaf, judged_operand(j, i), how) && all;
@@ -107,7 +107,7 @@ ops_tree(struct judged *j)
     for (size_t i = 1; i < j->c->n && str_is(str_from(j->p->name), "tree"); i++)
         if (tree_bundle_odd(&j->c->argv[i]))
             judged_unknown(j, "the options are not understood");
-    if (j->o.n_operands == 0)
+    if (judged_lacks(j, 0))
         read_here(j, EFFECT_READ_TREE);
     judged_read(j, 0, EFFECT_READ_TREE);
     /* "tree -l" and "du -L" go through links. */
@@ -134,7 +134,7 @@ ops_list(struct judged *j)
     bool ls = str_is(str_from(j->p->name), "ls"), links = ls && shows_links(j);
     bool tree = j->o.seen['R'] || (!ls && j->o.seen['T']);
     enum perm_effect_kind kind = tree ? EFFECT_READ_TREE : EFFECT_READ;
-    if (j->o.n_operands == 0)
+    if (judged_lacks(j, 0))
         read_here(j, kind);
     if (!links)
         judged_read(j, 0, kind);
@@ -166,7 +166,7 @@ ops_grep(struct judged *j)
     bool tree =
         j->o.seen['r'] || j->o.seen['R'] || (d && !(d->w.known && str_is(d->w.text, "skip")));
     enum perm_effect_kind kind = tree ? EFFECT_READ_TREE : EFFECT_READ;
-    if (j->o.n_operands <= first && tree)
+    if (judged_lacks(j, first) && tree)
         read_here(j, kind);
     judged_read(j, first, kind);
     if (j->o.seen['R'])
@@ -178,7 +178,7 @@ void
 ops_rg(struct judged *j)
 {
     size_t first = j->o.pattern || j->o.seen['1'] || j->o.seen['2'] ? 0 : 1;
-    if (j->o.n_operands <= first)
+    if (judged_lacks(j, first))
         read_here(j, EFFECT_READ_TREE);
     judged_read(j, first, EFFECT_READ_TREE);
     if (j->o.seen['L'])

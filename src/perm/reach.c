@@ -399,13 +399,14 @@ changes_before(const struct chain *c, const struct perm_leaf *own)
 static bool
 given_names(const struct chain *c, const struct perm_leaf *l)
 {
-    if (l->cls != CLASS_READER || l->effects_unknown || !l->name_known ||
-        l->wrapper >= c->sh.n_leaves)
+    if (l->cls != CLASS_READER || l->effects_unknown || !l->name_known)
         return false;
-    const struct perm_leaf *outer = &c->sh.leaves[l->wrapper];
     for (size_t i = 0; i < l->n_effects; i++)
         if (!l->effects[i].path)
             return false;
+    if (l->wrapper >= c->sh.n_leaves)
+        return l->given;
+    const struct perm_leaf *outer = &c->sh.leaves[l->wrapper];
     return outer->cls == CLASS_READER && !outer->effects_unknown &&
            (leaf_is(outer, "find") || leaf_is(outer, "xargs"));
 }

@@ -30,7 +30,7 @@ enum {
     SH_MAX_BRACES = 256,      /* words one brace expression may give */
     SH_MAX_WORK = 60000,      /* nodes and words looked at in all */
     SH_MAX_FRESH = 64,        /* links and copied trees a command line may make */
-    SH_MAX_VALUE = 64 * 1024, /* bytes of a variable's value; more is not known */
+    SH_MAX_VALUE = 16 * 1024, /* bytes of a variable's value; more is not known */
     SH_MAX_UNROLL = 16,       /* for-loop values walked one by one */
 };
 
@@ -70,6 +70,8 @@ bool scan_bytes(struct str s, const char **ret_why);
 void scan_text(struct arena *a, struct str s, struct scanned *ret);
 
 /* ---- words ---- */
+struct found;
+struct xword;
 struct word {
     struct perm_word w;
     struct str src;    /* its bytes */
@@ -83,7 +85,11 @@ struct word {
     bool tracked;    /* ... that git's index lists */
     struct str only; /* ... whose last part matches this pattern; empty: any */
     bool no_links;   /* ... that is no link */
-    bool assign;     /* operand of declare and its kin that the walk has set already */
+    bool
+        token; /* unknown, but a revision or a text with one in it: one word at most, no option, no pattern */
+    bool pure;                 /* ... and no other text in it */
+    const struct found *found; /* ... or in one of these folders; NULL: `below` is the only one */
+    bool assign;               /* operand of declare and its kin that the walk has set already */
 };
 struct words {
     struct word *v;
@@ -96,10 +102,18 @@ struct cwdset {
     size_t n;
     bool unknown;
 };
-enum var_kind { VAR_UNKNOWN, VAR_TEXT, VAR_NUMBER, VAR_GLOB };
+enum var_kind {
+    VAR_UNKNOWN,
+    VAR_TEXT,
+    VAR_NUMBER,
+    VAR_GLOB,
+    VAR_FOUND,
+    VAR_TOKEN, /* see struct word */
+};
 struct var {
     struct str name, text;
     enum var_kind kind;
+    const struct found *found; /* VAR_FOUND: names that a command prints */
 };
 struct state {
     struct cwdset cwd;
@@ -148,6 +162,7 @@ struct sh {
         fail; /* where the last statement leaves the shell when it succeeds or fails */
     const struct state *ok_st; /* variables when the last && list succeeded, or NULL */
     size_t depth, wraps, work;
+    int64_t parse_us;   /* CPU time that the parser has taken so far */
     bool inner;         /* below an opaque wrapper: leaves are LEAF_INNER */
     size_t wrapper;     /* of the leaves to come, or SIZE_MAX */
     struct func *funcs; /* of the texts being walked */
@@ -159,6 +174,10 @@ struct sh {
     size_t n_fresh;
     const char **made; /* folders made earlier in this command line */
     size_t n_made;
+    const struct found *found[32]; /* names that commands print: see names_found.c */
+    size_t n_found;
+    const struct found *feed; /* what the loop being walked reads from its pipe, or NULL */
+    bool fed;                 /* and that is the standard input here */
     size_t stages[8]; /* leaves of the earlier parts of this pipe; SIZE_MAX: no simple command */
     size_t n_stages;
     bool ifs_seen;    /* IFS may have been set: unquoted values are split in ways not known */
@@ -216,6 +235,10 @@ void walk_case(struct sh *sh, TSNode n);
 void walk_substitution(struct sh *sh, TSNode node);
 /* $(cat <<'EOF' ...) and the like whose value is literal; true and the text. */
 bool walk_literal_substitution(struct sh *sh, TSNode node, struct str *ret);
+/* The substitution, just walked, whose leaves begin with `first`, prints this text: a folder. False: it is not known. */
+bool substitution_folder(struct sh *sh, TSNode node, size_t first, struct str *ret);
+/* ... or the name of a branch, a tag or a commit, or nothing. */
+bool substitution_revision(struct sh *sh, TSNode node, size_t first);
 /* The substitution, just walked, prints one number and nothing else, or nothing at all. */
 bool substitution_counts(struct sh *sh, TSNode node);
 /* Asked some twenty times for each node, so it is here, and most differ in their first letter. */
@@ -260,13 +283,14 @@ struct xchar {
     uint8_t f;
 };
 enum {
-    XQ = 1,  /* quoted */
-    XU = 2,  /* stands for an unknown value */
-    XS = 4,  /* ... that may split */
-    XP = 8,  /* ... of a process substitution */
-    XN = 16, /* ... that is a number */
-    XV = 32, /* from an unquoted variable: globs count, braces and tildes do not */
-    XM = 64, /* a mark that quotes were here; no character */
+    XQ = 1,   /* quoted */
+    XU = 2,   /* stands for an unknown value */
+    XS = 4,   /* ... that may split */
+    XP = 8,   /* ... of a process substitution */
+    XN = 16,  /* ... that is a number */
+    XV = 32,  /* from an unquoted variable: globs count, braces and tildes do not */
+    XM = 64,  /* a mark that quotes were here; no character */
+    XT = 128, /* ... that holds no blank, no special of patterns, and is no option (with XU) */
 };
 struct xword {
     struct xchar *v;
@@ -285,6 +309,7 @@ void param_expand(struct sh *sh, TSNode node, bool dq, struct xword *x);
 /* shell_state.c */
 const struct var *state_get(const struct state *st, struct str name);
 void state_set(struct sh *sh, struct str name, enum var_kind kind, struct str text);
+void state_set_found(struct sh *sh, struct str name, const struct found *f);
 void state_lose_vars(struct sh *sh);
 /* The same, and how words are split from here on: text that is not known was run. */
 void state_lose_shell(struct sh *sh);
@@ -403,21 +428,52 @@ struct names {
     bool named;      /* only some: they were chosen by name */
     bool tracked;    /* they are what git's index lists there */
     struct str only; /* their last part matches this; empty: any */
-    bool no_links;   /* none of them is a link */
-    bool bare;       /* no folder stands before them: one may be an option by the time it runs */
+    struct str
+        inside;  /* they are told without this folder in front; empty: as they are seen from here */
+    bool quoted; /* git puts names that are not ASCII into quotes */
+    bool flat;   /* nothing deeper than the folder itself */
+    bool no_links; /* none of them is a link */
+    bool bare;     /* no folder stands before them: one may be an option by the time it runs */
 };
 /* Where find starts; false: it may follow links, or (prints) its output is not just names below there. */
 bool names_of_find(struct sh *sh, const struct command *c, bool prints, struct names *ret);
 /* It may make or change files. */
 bool leaf_changes(const struct perm_leaf *l);
+/* A part of the command line before leaf `to` may change what lies on the disk. */
+bool changed_before(const struct sh *sh, size_t to);
+/* What the n leaves, parts of one pipe, print at its end; false: that is not known to be names. */
+bool names_of_stages(struct sh *sh, const size_t *stages, size_t n, struct names *ret);
 /* What the earlier parts of the pipe feed to this command; false: that is not known. */
 bool names_from_pipe(struct sh *sh, const struct command *c, struct names *ret);
 /* The word src that stands for any name (many: any number of them) below the i-th folder. */
 struct word names_word(struct sh *sh, struct str src, const struct names *n, size_t i, bool many);
 
+/* names_git.c: git's index names them. */
+bool names_of_git(struct sh *sh, const struct command *c, struct names *ret);
+
+/* names_found.c: names that a command prints become words of another, by $(...), a variable or read. */
+struct found {
+    struct names n;
+    const char *cwd; /* where they are names */
+    bool one;        /* one of them at most */
+    bool none;       /* perhaps not even that */
+};
+/* What the substitution just walked prints, whose leaves begin with `first`; 0: not known to be names. A mark for struct xchar. */
+char found_in_substitution(struct sh *sh, TSNode node, size_t first);
+/* What this part of a pipe reads; NULL: that is not known. */
+const struct found *found_in_pipe(struct sh *sh);
+/* One of them: the variable of a loop over them. */
+const struct found *found_each(struct sh *sh, const struct found *f);
+char found_mark(struct sh *sh, const struct found *f);
+/* The word x stands for such names; *w, which is not known otherwise, is told of it. */
+void found_word(struct sh *sh, const struct xword *x, bool assigned, struct word *w);
+/* The leaves from `from` on run again and again: what was looked at may have been changed by those behind it, and what is read of a
+ * pipe may be no whole name any more. */
+void found_in_loop(struct sh *sh, size_t from);
+
 /* names_below.c */
-/* No name there could be an option or, cut at blanks, several others. */
-bool names_are_plain(struct sh *sh, const struct names *n);
+/* No name there could be an option or, cut at blanks, several others, or (globs) be taken for a pattern. */
+bool names_are_plain(struct sh *sh, const struct names *n, bool globs);
 /* An effect on what the word of names_word stands for; reading is told of the folder and of each link below. */
 void effect_below(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct word *w);
 
@@ -454,6 +510,8 @@ struct options {
 };
 void options_parse(struct sh *sh, size_t leaf, const struct command *c, size_t from,
                    const struct optspec *spec, struct options *ret);
+/* Only these letters were given, and all that was given is understood. */
+bool names_options(const struct options *o, const char *letters);
 /* Could the word, or one that its pattern matches, begin with this character ('-' of options, '@' of option files)? */
 bool word_may_begin(struct sh *sh, const struct word *w, char first);
 

@@ -104,6 +104,11 @@ read_assignment(struct sh *sh, TSNode outer, TSNode n, uint32_t end, struct comm
                       ? v.numeric && !append ? VAR_NUMBER : VAR_UNKNOWN
                       : VAR_TEXT,
                   v.w.text);
+    bool plain = kind == ASSIGN_SHELL && !append && !array && !fails;
+    if (plain && v.pure)
+        state_set(sh, name, VAR_TOKEN, str_from(NULL));
+    if (plain && v.found)
+        state_set_found(sh, name, v.found);
 }
 
 /* Where the assignment that is child `i` ends: nodes that touch it belong to its value. */

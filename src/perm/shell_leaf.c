@@ -33,12 +33,16 @@ leaf_new(struct sh *sh, const struct command *c)
     ARRAY_GROW(r->leaves, r->n_leaves, sh->cap_leaves);
     struct perm_leaf *l = &r->leaves[r->n_leaves];
     struct perm_word *argv = arena_alloc(sh->a, (c->n + 1) * sizeof *argv);
+    bool given = true;
     *l = (struct perm_leaf){.argv = argv, .n_argv = c->n, .argv_known = true};
     for (size_t i = 0; i < c->n; i++) {
         argv[i] = c->argv[i].w;
         argv[i].split = c->argv[i].split;
         l->argv_known = l->argv_known && argv[i].known;
+        given = given && (argv[i].known || c->argv[i].below.len);
     }
+    l->given = given && !l->argv_known;
+    l->fed = sh->fed && !c->doc && !c->herestring && !c->stdin_file;
     l->name_known = c->n > 0 && argv[0].known && !argv[0].glob;
     set_cwd(sh, l);
     l->assigns = c->assigns;
@@ -137,12 +141,11 @@ leaf_command(struct sh *sh, struct command *c)
     struct words extra = {0};
     for (const struct redirs *r = c->redirs; r; r = r->next)
         redirs_collect(sh, r->node, c, &extra);
-    for (size_t i = 0; i < extra.n; i++) {
-        struct words all = {.v = c->argv, .n = c->n, .cap = c->n};
+    struct words all = {.v = c->argv, .n = c->n, .cap = c->n};
+    for (size_t i = 0; i < extra.n; i++)
         words_add(sh, &all, &extra.v[i]);
-        c->argv = all.v;
-        c->n = all.n;
-    }
+    c->argv = all.v;
+    c->n = all.n;
     size_t leaf = leaf_new(sh, c);
     redirs_apply(sh, leaf, c);
     leaf_judge(sh, leaf, c);

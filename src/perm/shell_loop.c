@@ -7,7 +7,8 @@ struct loop {
     TSNode body;
     TSNode cond; /* while: the statement whose condition comes first, or null */
     uint32_t cond_to;
-    struct str var; /* for: unknown in each round */
+    struct str var;            /* for: unknown in each round */
+    const struct found *found; /* ... or the name of something */
 };
 
 static void
@@ -26,7 +27,9 @@ walk_body(struct sh *sh, TSNode body)
 static void
 walk_round(struct sh *sh, const struct loop *l)
 {
-    if (l->var.len)
+    if (l->var.len && l->found)
+        state_set_found(sh, l->var, l->found);
+    else if (l->var.len)
         state_set(sh, l->var, VAR_UNKNOWN, str_from(NULL));
     if (!ts_node_is_null(l->cond)) {
         walk_statements(sh, l->cond, 1, l->cond_to);
@@ -42,8 +45,8 @@ walk_rounds(struct sh *sh, const struct loop *l)
         sh_incomplete(sh, "the command is nested too deeply");
         return;
     }
+    size_t leaves = sh->ret->n_leaves;
     for (int round = 0; round < 4; round++) {
-        size_t leaves = sh->ret->n_leaves;
         if (round == 3) {
             sh->st.cwd = (struct cwdset){.unknown = true};
             state_lose_vars(sh);
@@ -59,6 +62,7 @@ walk_rounds(struct sh *sh, const struct loop *l)
             break;
         sh->ret->n_leaves = leaves;
     }
+    found_in_loop(sh, leaves);
     sh_settle(sh);
 }
 
@@ -155,7 +159,9 @@ walk_for(struct sh *sh, TSNode n)
         leaf_command(sh, &c);
     }
     if (!any || select || !can_unroll(sh, body, &ws)) {
-        walk_rounds(sh, &(struct loop){.body = body, .var = name});
+        const struct found *f = ws.n == 1 && any && !select ? ws.v[0].found : NULL;
+        walk_rounds(
+            sh, &(struct loop){.body = body, .var = name, .found = f ? found_each(sh, f) : NULL});
         return;
     }
     struct state before = state_copy(sh, &sh->st);

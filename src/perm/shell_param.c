@@ -12,6 +12,13 @@ put_unknown(struct sh *sh, struct xword *x, bool dq, bool many)
     xword_add(sh, x, 0, (uint8_t)(XU | (dq && !many ? 0 : XS)));
 }
 
+static bool
+holds_blank(struct str text)
+{
+    return text.len && (memchr(text.ptr, ' ', text.len) || memchr(text.ptr, '\t', text.len) ||
+                        memchr(text.ptr, '\n', text.len));
+}
+
 /* The value of a known variable, where it stands unquoted: it is split, and its globs count. */
 static void
 put_value(struct sh *sh, struct xword *x, struct str text, bool pattern, bool dq)
@@ -20,15 +27,13 @@ put_value(struct sh *sh, struct xword *x, struct str text, bool pattern, bool dq
         put_unknown(sh, x, dq, true);
         return;
     }
-    if (!dq)
-        for (size_t i = 0; i < text.len; i++)
-            if (strchr(" \t\n", text.ptr[i])) {
-                put_unknown(sh, x, dq, true);
-                return;
-            }
     /* A value made of itself doubles with each assignment: a long one is not followed, and all of them cost work. */
-    if (text.len > SH_MAX_VALUE || x->n > SH_MAX_VALUE || !sh_spend(sh, text.len / 64)) {
+    if (text.len > SH_MAX_VALUE || x->n > SH_MAX_VALUE || !sh_spend(sh, text.len / 16)) {
         put_unknown(sh, x, dq, !dq);
+        return;
+    }
+    if (!dq && holds_blank(text)) {
+        put_unknown(sh, x, dq, true);
         return;
     }
     for (size_t i = 0; i < text.len; i++)
@@ -43,6 +48,10 @@ put_var(struct sh *sh, struct xword *x, struct str name, bool dq)
     const struct var *v = state_get(&sh->st, name);
     if (v && v->kind == VAR_NUMBER)
         xword_add(sh, x, 0, XU | XN);
+    else if (v && v->kind == VAR_TOKEN && !sh->ifs_seen)
+        xword_add(sh, x, 0, (uint8_t)(XU | XT | (dq ? 0 : XS)));
+    else if (v && v->kind == VAR_FOUND)
+        xword_add(sh, x, found_mark(sh, v->found), (uint8_t)(XU | (dq ? 0 : XS)));
     else if (v && v->kind != VAR_UNKNOWN)
         put_value(sh, x, v->text, v->kind == VAR_GLOB, dq);
     else if (!v && !sh->st.vars_lost && str_is(name, "HOME") && sh->env->home)

@@ -91,6 +91,17 @@ state_lose_shell(struct sh *sh)
     sh->ifs_seen = sh->cdpath_seen = sh->attrs_seen = true;
 }
 
+void
+state_set_found(struct sh *sh, struct str name, const struct found *f)
+{
+    state_set(sh, name, VAR_UNKNOWN, str_from(NULL));
+    for (size_t i = 0; i < sh->st.n_vars && !sh->attrs_seen && !is_dynamic(name); i++)
+        if (str_eq(sh->st.vars[i].name, name)) {
+            sh->st.vars[i].kind = VAR_FOUND;
+            sh->st.vars[i].found = f;
+        }
+}
+
 struct state
 state_copy(struct sh *sh, const struct state *st)
 {
@@ -107,8 +118,11 @@ state_copy(struct sh *sh, const struct state *st)
 static bool
 var_equal(const struct var *a, const struct var *b)
 {
+    if (a && b && a->kind == VAR_FOUND && b->kind == VAR_FOUND)
+        return a->found == b->found;
     return a && b && a->kind == b->kind &&
-           (a->kind == VAR_UNKNOWN || a->kind == VAR_NUMBER || str_eq(a->text, b->text));
+           (a->kind == VAR_UNKNOWN || a->kind == VAR_NUMBER || a->kind == VAR_TOKEN ||
+            str_eq(a->text, b->text));
 }
 
 static bool

@@ -157,15 +157,37 @@ add_stage(struct sh *sh, size_t leaf)
         sh->stages[ARRAY_LEN(sh->stages) - 1] = SIZE_MAX;
 }
 
+/* "while read f; do ...": one read of each line, from the pipe, and no other. */
+static bool
+feeds_reading(const struct sh *sh, TSNode n)
+{
+    struct str t = node_text(sh, n), cond;
+    if (!node_is(n, "while_statement") || sh->n_stages == 0 || !str_starts(t, "while"))
+        return false;
+    cond = node_text(sh, ts_node_child(n, 1));
+    size_t at = str_find(t, 'r', 0), reads = 0;
+    for (; at != (size_t)-1; at = str_find(t, 'r', at + 1))
+        reads += str_starts(str_sub(t, at, t.len), "read");
+    return reads == 1 && (str_starts(cond, "read ") || str_starts(cond, "IFS= read ")) &&
+           node_is(ts_node_child(n, 1), "command") && !str_contains(t, STR("exec")) &&
+           !str_contains(t, STR("mapfile"));
+}
+
 /* One part of a pipe. Those after it may ask which command it was: see names.c. */
 static void
 pipe_part(struct sh *sh, TSNode n, const struct redirs *rd)
 {
     size_t before = sh->ret->n_leaves, stages = sh->n_stages;
     bool plain = is_plain_part(sh, n);
+    const struct found *feed = sh->feed;
+    bool fed = sh->fed;
+    sh->feed = feeds_reading(sh, n) ? found_in_pipe(sh) : NULL;
+    sh->fed = sh->feed || (fed && stages == 0);
     if (!plain)
-        sh->n_stages = 0; /* what reads the pipe in there is not known */
+        sh->n_stages = 0; /* what else reads the pipe in there is not known */
     scoped(sh, n, rd);
+    sh->feed = feed;
+    sh->fed = fed;
     sh->n_stages = stages;
     add_stage(sh, plain && sh->ret->n_leaves == before + 1 ? before : SIZE_MAX);
 }
@@ -434,9 +456,13 @@ walk_kind(struct sh *sh, const struct kind *k, TSNode n, const struct redirs *rd
         k->simple(sh, n, rd);
         return;
     }
-    if (rd)
+    const struct found *feed = sh->feed;
+    if (rd) {
         walk_bare_redirects(sh, rd, node_text(sh, n));
+        sh->feed = NULL; /* it may come from elsewhere */
+    }
     k->compound(sh, n);
+    sh->feed = feed;
 }
 
 void

@@ -184,12 +184,23 @@ put_arith(struct decode *d, TSNode n, bool dq)
         put(d, 0, XU | XN);
 }
 
+/* Unquoted it would be cut, or taken for a pattern. */
+static bool
+splits(const struct sh *sh, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (strchr(" \t\n*?[\\", text.ptr[i]))
+            return true;
+    return sh->ifs_seen;
+}
+
 static void
 put_substitution(struct decode *d, TSNode n, bool dq)
 {
     struct sh *sh = d->sh;
     struct str text;
     if (node_is(n, "command_substitution")) {
+        size_t first = sh->ret->n_leaves;
         bool literal = walk_literal_substitution(sh, n, &text);
         if (!literal)
             walk_substitution(sh, n);
@@ -197,8 +208,13 @@ put_substitution(struct decode *d, TSNode n, bool dq)
             put_text(d, text, XQ);
         else if (!literal && substitution_counts(sh, n))
             put(d, 0, XU | XN);
+        else if (!literal && substitution_folder(sh, n, first, &text) && (dq || !splits(sh, text)))
+            put_text(d, text, XQ);
+        else if (!literal && substitution_revision(sh, n, first) && !sh->ifs_seen)
+            put(d, 0, (uint8_t)(XU | XT | (dq ? 0 : XS)));
         else
-            put(d, 0, (uint8_t)(XU | (dq ? 0 : XS)));
+            put(d, literal ? 0 : found_in_substitution(sh, n, first),
+                (uint8_t)(XU | (dq ? 0 : XS)));
     } else if (node_is(n, "process_substitution")) {
         walk_substitution(sh, n);
         put(d, 0, XU | XP);

@@ -36,7 +36,7 @@ xargs_names(struct wrap *x, struct command *in, size_t from, struct str mark, bo
         return false;
     if (reads && n.bare && !bears_options(in->argv[from].w.text))
         return false;
-    if (reads && !nul && !names_are_plain(x->sh, &n))
+    if (reads && !nul && !names_are_plain(x->sh, &n, false))
         return false;
     struct word *all = arena_alloc(x->sh->a, (in->n * (n.n + 1) + n.n) * sizeof *all);
     size_t count = 0;
