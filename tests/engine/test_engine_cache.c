@@ -4,22 +4,7 @@
  * fifty blocks, and a fallback to another model. Every request extends the one before byte for byte (the server refuses it else), every
  * break of the cache is explained, and nearly all of the input is read from it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fs.h"
-#include "base/json.h"
-#include "fakes/rig.h"
-#include "model/provider.h"
-#include "unit/wire_server.h"
+#include "engine/wire_rig.h"
 
 #define TURNS 50
 #define WIDE_TURN 35 /* calls so many tools that the cache is further back than the server looks */
@@ -27,12 +12,6 @@
 #define FALLBACK_TURN 40
 #define MODEL "claude-sonnet-5-5"
 #define FALLBACK "claude-haiku-4-5"
-
-struct session {
-    struct rig r;
-    struct wire_server srv;
-    struct engine_seams seams;
-};
 
 static char *
 file_of(const struct session *s, int turn)
@@ -88,21 +67,6 @@ write_script(const struct session *s, struct buf *b)
 }
 
 static void
-start_engine(struct session *s)
-{
-    struct err err = {0};
-    char *url = xasprintf("http://127.0.0.1:%d", s->srv.port);
-    s->r.cfg.take_provider =
-        anthropic_provider_new(&(struct anthropic_config){.base_url = url, .api_key = "k"});
-    free(url);
-    s->r.closed = false;
-    s->r.e = engine_start(&s->r.cfg, &err);
-    if (!s->r.e)
-        fail_msg("engine_start: %s", err.text);
-    rig_kind(&s->r, EV_SESSION);
-}
-
-static void
 begin(struct session *s, void (*script)(const struct session *s, struct buf *b))
 {
     struct buf b;
@@ -112,11 +76,8 @@ begin(struct session *s, void (*script)(const struct session *s, struct buf *b))
         write_file(s, i, "a word");
     buf_init(&b, BUF_MAX);
     script(s, &b);
-    wire_server_start(&s->srv, buf_cstr(&b), "0");
+    serve(s, MODEL, buf_cstr(&b));
     buf_release(&b);
-    s->seams = (struct engine_seams){.retry_base_ms = 1, .kill_wait_ms = 2000};
-    s->r.cfg.seams = &s->seams;
-    s->r.cfg.model = MODEL;
     s->r.cfg.fallback_model = FALLBACK;
     s->r.cfg.max_retries = 1;
     start_engine(s);
@@ -177,13 +138,6 @@ check_log(const struct session *s, int64_t sums[3], size_t *ret_n, size_t *ret_b
     }
     buf_release(&text);
     free(path);
-}
-
-static void
-end(struct session *s)
-{
-    rig_end(&s->r);
-    wire_server_stop(&s->srv);
 }
 
 /* What the events said. */
@@ -267,7 +221,7 @@ test_fifty_turns(void **state)
     assert_int_equal(seen.write, sums[2]);
     assert_int_equal(seen.input, sums[0]);
     assert_int_equal(seen.output, 20 * (requests + beside)); /* as the server says of each */
-    end(&s);
+    end_wire(&s);
 }
 
 /* ---- latches ---- */
@@ -323,7 +277,7 @@ test_a_latch_stays_until_clear(void **state)
     expect_beta(&s, 1, "afk-mode-2026-01-31");
     expect_beta(&s, 2, "afk-mode-2026-01-31");
     expect_beta(&s, 3, "");
-    end(&s);
+    end_wire(&s);
 }
 
 static void
@@ -346,7 +300,7 @@ test_a_refused_beta_is_not_sent_again(void **state)
     const struct event *e = rig_kind(&s.r, EV_ANSWER);
     assert_non_null(strstr(e->u.answer.json, "\"afk\":true"));
     assert_non_null(strstr(e->u.answer.json, "\"refused\":[\"afk\"]"));
-    end(&s);
+    end_wire(&s);
 }
 
 static void
@@ -367,7 +321,7 @@ test_a_resumed_session_sends_what_it_sent(void **state)
     expect_beta(&s, 0, "afk-mode-2026-01-31");
     expect_beta(&s, 2, "afk-mode-2026-01-31");
     free(id);
-    end(&s);
+    end_wire(&s);
 }
 
 /* ---- the same bytes ---- */
@@ -405,7 +359,7 @@ test_tools_and_prompt_have_one_form(void **state)
     }
     json_free(one);
     json_free(two);
-    end(&s);
+    end_wire(&s);
 }
 
 /* A prompt of the person's own keeps the four segments apart: what is theirs may be shared, what is the session's stands behind it. */
@@ -432,7 +386,7 @@ test_an_own_prompt_keeps_the_breakpoints(void **state)
     assert_non_null(strstr(json_cstr(t, "body.system.2.text", ""), "APPENDED"));
     assert_non_null(json_at(t, "body.system.2.cache_control"));
     json_free(t);
-    end(&s);
+    end_wire(&s);
 }
 
 int

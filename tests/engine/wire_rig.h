@@ -1,5 +1,5 @@
 #pragma once
-/* A rig whose model is a loopback server of the Messages API, with the real tools, that answers by a list. */
+/* A rig whose model is a loopback server of the Messages API, with the real tools, that answers by a script. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,11 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "fakes/rig.h"
 #include "model/provider.h"
@@ -36,7 +38,17 @@ start_engine(struct session *s)
     rig_kind(&s->r, EV_SESSION);
 }
 
-/* Each response is steps of its own, without the list around them. Then the test settles s->r.cfg and starts the engine. */
+/* The server answers by this script (tests/fakes/model_server.py). Then the test settles s->r.cfg and starts the engine. */
+static inline void
+serve(struct session *s, const char *model, const char *script)
+{
+    wire_server_start(&s->srv, script, "0");
+    s->seams = (struct engine_seams){.retry_base_ms = 1, .kill_wait_ms = 2000};
+    s->r.cfg.seams = &s->seams;
+    s->r.cfg.model = model;
+}
+
+/* The same with a list of responses, each of them steps without the list around them. */
 static inline void
 begin_wire(struct session *s, const char *model, const char *const *responses, size_t n)
 {
@@ -48,11 +60,8 @@ begin_wire(struct session *s, const char *model, const char *const *responses, s
     for (size_t i = 0; i < n; i++)
         buf_addf(&b, "%s[%s]", i ? "," : "", responses[i]);
     buf_adds(&b, "]}");
-    wire_server_start(&s->srv, buf_cstr(&b), "0");
+    serve(s, model, buf_cstr(&b));
     buf_release(&b);
-    s->seams = (struct engine_seams){.retry_base_ms = 1, .kill_wait_ms = 2000};
-    s->r.cfg.seams = &s->seams;
-    s->r.cfg.model = model;
 }
 
 static inline void
