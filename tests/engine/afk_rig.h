@@ -53,6 +53,16 @@ reply_call(struct rig *r, const char *id, const char *command)
     scripted_end(r->script, STOP_TOOL_USE);
 }
 
+/* A rig whose model makes this one call and is done; verdict: what the classifier says of it. */
+static inline void
+init_call(struct rig *r, const char *command, const char *verdict)
+{
+    init(r);
+    reply_call(r, "t1", command);
+    rig_says(r, "done");
+    scripted_judge_says(r->script, verdict);
+}
+
 static inline void
 go(struct rig *r, const char *prompt)
 {

@@ -8,10 +8,7 @@ test_what_it_allows_runs(void **state)
 {
     (void)state;
     struct rig r;
-    init(&r);
-    reply_call(&r, "t1", "make x");
-    rig_says(&r, "done");
-    scripted_judge_says(r.script, ALLOW);
+    init_call(&r, "make x", ALLOW);
     go(&r, "please build x");
     rig_tool(&r, "t1", PHASE_DELTA, TOOL_JUDGING);
     const struct event *d = rig_kind(&r, EV_PERM_DECIDED);
@@ -35,10 +32,7 @@ test_what_it_blocks_is_explained(void **state)
 {
     (void)state;
     struct rig r;
-    init(&r);
-    reply_call(&r, "t1", "npm publish");
-    rig_says(&r, "done");
-    scripted_judge_says(r.script, BLOCK);
+    init_call(&r, "npm publish", BLOCK);
     go(&r, "go");
     const struct event *d = rig_kind(&r, EV_PERM_DECIDED);
     assert_false(d->u.decided.allowed);
@@ -57,10 +51,7 @@ test_what_it_asks_about_waits_for_a_person(void **state)
 {
     (void)state;
     struct rig r;
-    init(&r);
-    reply_call(&r, "t1", "make x");
-    rig_says(&r, "done");
-    scripted_judge_says(r.script, ASK);
+    init_call(&r, "make x", ASK);
     go(&r, "go");
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
     assert_string_equal(classifier_said(&ask->u.ask.decision)->reason,

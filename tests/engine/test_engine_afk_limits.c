@@ -60,11 +60,8 @@ test_nobody_answers_while_away(void **state)
 {
     (void)state;
     struct rig r;
-    init(&r);
+    init_call(&r, "make x", ASK);
     rig_put_settings(&r, "{\"afk\":{\"max_wait\":1}}");
-    reply_call(&r, "t1", "make x");
-    rig_says(&r, "done");
-    scripted_judge_says(r.script, ASK);
     go(&r, "go");
     const struct event *ask = rig_kind(&r, EV_PERM_ASK);
     const struct event *d = rig_kind(&r, EV_PERM_DECIDED);
@@ -275,10 +272,7 @@ test_it_is_paid_for(void **state)
 {
     (void)state;
     struct rig r;
-    init(&r);
-    reply_call(&r, "t1", "make x");
-    rig_says(&r, "done");
-    scripted_judge_says(r.script, ALLOW);
+    init_call(&r, "make x", ALLOW);
     go(&r, "go");
     rig_result(&r);
     struct cJSON *t = rig_ask(&r, QUERY_METERS, NULL);

@@ -3,6 +3,31 @@
 
 #include "engine/compact_rig.h"
 
+/* A rig with two answers to come, and the prompts for them. */
+static void
+begin_two(struct rig *r)
+{
+    begin(r, 100000);
+    says(r, "one", 500);
+    says(r, "two", 600);
+}
+
+static void
+submit_two(struct rig *r)
+{
+    rig_start(r);
+    rig_submit(r, "a");
+    rig_submit(r, "b");
+}
+
+/* The server takes no question beside the loop. */
+static void
+side_is_refused(struct rig *r)
+{
+    const struct err down = http(401, "authentication_error", "the key is not valid");
+    scripted_side_fail(r->script, &down);
+}
+
 /* ---- when it fails ---- */
 
 static void
@@ -10,11 +35,8 @@ test_a_failed_summary_leaves_the_history_unchanged(void **state)
 {
     (void)state;
     struct rig r;
-    begin(&r, 100000);
-    struct err down = http(401, "authentication_error", "the key is not valid");
-    says(&r, "one", 500);
-    says(&r, "two", 600);
-    scripted_side_fail(r.script, &down);
+    begin_two(&r);
+    side_is_refused(&r);
     scripted_side_says(r.script, "   ");
     scripted_side_reply(r.script);
     scripted_text(r.script, "I cannot do that");
@@ -37,11 +59,10 @@ test_the_turn_goes_on_when_the_summary_fails(void **state)
     (void)state;
     struct rig r;
     begin(&r, 100000);
-    struct err down = http(401, "authentication_error", "the key is not valid");
     says(&r, "one", 90000);
     for (int i = 0; i < 4; i++) {
         says(&r, "went on", 90000);
-        scripted_side_fail(r.script, &down);
+        side_is_refused(&r);
     }
     rig_start(&r);
     rig_submit(&r, "a");
@@ -69,15 +90,11 @@ test_a_summary_that_is_cut_off_is_asked_for_once_more(void **state)
 {
     (void)state;
     struct rig r;
-    begin(&r, 100000);
-    says(&r, "one", 500);
-    says(&r, "two", 600);
+    begin_two(&r);
     side_is_cut(&r, "## Task\nMake the parser.\n## State\nThe first");
     scripted_side_says(r.script, SUMMARY);
     says(&r, "three", 700);
-    rig_start(&r);
-    rig_submit(&r, "a");
-    rig_submit(&r, "b");
+    submit_two(&r);
     const struct event *e = compact(&r, "the names");
     assert_false(e->u.compact.failed);
     assert_lacks(e->u.compact.text, "cut off");
@@ -104,9 +121,7 @@ test_a_summary_cut_off_twice_is_pieced_and_told(void **state)
     side_is_cut(&r, "## Task\nMake the parser.\n## Decisions\nThe first");
     side_is_cut(&r, "## Task\nShorter.\n## Decisions\nThe sec");
     says(&r, "three", 700);
-    rig_start(&r);
-    rig_submit(&r, "a");
-    rig_submit(&r, "b");
+    submit_two(&r);
     const struct event *e = compact(&r, NULL);
     assert_false(e->u.compact.failed);
     assert_has(e->u.compact.text, "the model's summary was cut off");
@@ -126,16 +141,12 @@ test_an_answer_that_was_all_thinking_is_no_summary(void **state)
 {
     (void)state;
     struct rig r;
-    begin(&r, 100000);
-    says(&r, "one", 500);
-    says(&r, "two", 600);
+    begin_two(&r);
     side_is_cut(&r, NULL);
     side_is_cut(&r, "## Ta");
     side_is_cut(&r, NULL);
     scripted_side_says(r.script, SUMMARY);
-    rig_start(&r);
-    rig_submit(&r, "a");
-    rig_submit(&r, "b");
+    submit_two(&r);
     expect_unchanged(&r, "cut off at its limit of length");
     assert_int_equal(scripted_side_requests(r.script), 2);
     const struct event *e = compact(&r, NULL);
@@ -151,16 +162,11 @@ test_a_broken_second_answer_leaves_the_first(void **state)
 {
     (void)state;
     struct rig r;
-    begin(&r, 100000);
-    struct err down = http(401, "authentication_error", "the key is not valid");
-    says(&r, "one", 500);
-    says(&r, "two", 600);
+    begin_two(&r);
     side_is_cut(&r, "## Task\nMake the parser.\n## Decisions\nThe first");
-    scripted_side_fail(r.script, &down);
+    side_is_refused(&r);
     says(&r, "three", 700);
-    rig_start(&r);
-    rig_submit(&r, "a");
-    rig_submit(&r, "b");
+    submit_two(&r);
     const struct event *e = compact(&r, NULL);
     assert_false(e->u.compact.failed);
     assert_has(e->u.compact.text, "the model's summary was cut off");
@@ -177,7 +183,6 @@ test_a_long_turn_goes_on_without_a_summary(void **state)
     struct rig r;
     begin(&r, 20000);
     r.rewrites = true;
-    struct err down = http(401, "authentication_error", "the key is not valid");
     static const int fill[] = {17500, 18000, 18500, 19900, 5000, 17500, 19900, 5000};
     char id[8], input[200];
     for (size_t i = 0; i < ARRAY_LEN(fill); i++) {
@@ -188,7 +193,7 @@ test_a_long_turn_goes_on_without_a_summary(void **state)
     }
     says(&r, "all parts were read", 6000);
     for (int i = 0; i < 12; i++)
-        scripted_side_fail(r.script, &down);
+        side_is_refused(&r);
     rig_put(&r, "CLAUDE.md", "Always count from one.\n");
     rig_start(&r);
     rig_post(&r, OP_COMMAND, "/pin the release is on Friday");
@@ -252,13 +257,12 @@ test_a_summary_after_all_closes_the_breaker(void **state)
     struct rig r;
     begin(&r, 100000);
     r.rewrites = true;
-    struct err down = http(401, "authentication_error", "the key is not valid");
     for (int i = 0; i < 5; i++)
         says(&r, "one", 90000);
     says(&r, "two", 90000);
     says(&r, "three", 5000);
     for (int i = 0; i < 3; i++)
-        scripted_side_fail(r.script, &down);
+        side_is_refused(&r);
     scripted_side_says(r.script, SUMMARY);
     scripted_side_says(r.script, SUMMARY);
     rig_start(&r);
@@ -382,28 +386,39 @@ test_a_long_question_is_asked_in_parts(void **state)
 }
 
 static void
+side_stops_halfway(struct rig *r)
+{
+    scripted_side_reply(r->script);
+    scripted_open_text(r->script, "## Task\nhalf a summary");
+    scripted_gate(r->script, 3);
+    scripted_end(r->script, STOP_END_TURN);
+}
+
+/* Cancels it and asks on: the one prompt so far stands as it was. */
+static void
+expect_interrupted(struct rig *r)
+{
+    engine_cancel(r->e, CANCEL_USER);
+    const struct event *e = rig_until(r, is_end, NULL);
+    assert_true(e->u.compact.failed);
+    assert_has(e->u.compact.text, "interrupted");
+    rig_submit(r, "b");
+    assert_int_equal(rig_last_request(r)->n_messages, 3);
+    rig_end(r);
+}
+
+static void
 test_cancelled_in_the_middle_nothing_changes(void **state)
 {
     (void)state;
     struct rig r;
-    begin(&r, 100000);
-    says(&r, "one", 500);
-    says(&r, "two", 600);
-    scripted_side_reply(r.script);
-    scripted_open_text(r.script, "## Task\nhalf a summary");
-    scripted_gate(r.script, 3);
-    scripted_end(r.script, STOP_END_TURN);
+    begin_two(&r);
+    side_stops_halfway(&r);
     rig_start(&r);
     rig_submit(&r, "a");
     rig_post(&r, OP_COMPACT, NULL);
     rig_kind(&r, EV_COMPACT); /* it began */
-    engine_cancel(r.e, CANCEL_USER);
-    const struct event *e = rig_until(&r, is_end, NULL);
-    assert_true(e->u.compact.failed);
-    assert_has(e->u.compact.text, "interrupted");
-    rig_submit(&r, "b");
-    assert_int_equal(rig_last_request(&r)->n_messages, 3);
-    rig_end(&r);
+    expect_interrupted(&r);
 }
 
 /* The first answer was cut off, the shorter one is being written: half a summary does not take the conversation's place. */
@@ -412,26 +427,15 @@ test_cancelled_while_it_is_asked_for_again_nothing_changes(void **state)
 {
     (void)state;
     struct rig r;
-    begin(&r, 100000);
-    says(&r, "one", 500);
-    says(&r, "two", 600);
+    begin_two(&r);
     side_is_cut(&r, "## Task\nMake the parser.\n## State\nThe first");
-    scripted_side_reply(r.script);
-    scripted_open_text(r.script, "## Task\nhalf a summary");
-    scripted_gate(r.script, 3);
-    scripted_end(r.script, STOP_END_TURN);
+    side_stops_halfway(&r);
     rig_start(&r);
     rig_submit(&r, "a");
     rig_post(&r, OP_COMPACT, NULL);
     while (scripted_side_requests(r.script) < 2)
         sched_yield();
-    engine_cancel(r.e, CANCEL_USER);
-    const struct event *e = rig_until(&r, is_end, NULL);
-    assert_true(e->u.compact.failed);
-    assert_has(e->u.compact.text, "interrupted");
-    rig_submit(&r, "b");
-    assert_int_equal(rig_last_request(&r)->n_messages, 3);
-    rig_end(&r);
+    expect_interrupted(&r);
 }
 
 /* ---- too long for the server ---- */

@@ -27,15 +27,22 @@ begin_with(struct rig *r, struct wish *w, int64_t window)
     r->seams.user = w;
 }
 
+/* The model is done each time that it is asked. */
+static void
+begin_answered(struct rig *r, struct wish *w)
+{
+    begin_with(r, w, 0);
+    for (int i = 0; i < 20; i++)
+        rig_says(r, "done");
+}
+
 static void
 test_a_hook_that_is_never_content_is_let_go(void **state)
 {
     (void)state;
     struct rig r;
     struct wish w = {.go_on = 1000};
-    begin_with(&r, &w, 0);
-    for (int i = 0; i < 20; i++)
-        rig_says(&r, "done");
+    begin_answered(&r, &w);
     rig_start(&r);
     assert_string_equal(rig_submit(&r, "go")->u.result.exit, "completed");
     assert_int_equal(scripted_requests(r.script), 9); /* the first, and eight for the hook */
@@ -57,9 +64,7 @@ test_the_next_prompt_begins_anew(void **state)
     (void)state;
     struct rig r;
     struct wish w = {.go_on = 1000};
-    begin_with(&r, &w, 0);
-    for (int i = 0; i < 20; i++)
-        rig_says(&r, "done");
+    begin_answered(&r, &w);
     rig_start(&r);
     rig_submit(&r, "go");
     rig_submit(&r, "go");
@@ -95,10 +100,8 @@ test_the_cap_of_turns_holds_for_it_too(void **state)
     (void)state;
     struct rig r;
     struct wish w = {.go_on = 1000};
-    begin_with(&r, &w, 0);
+    begin_answered(&r, &w);
     r.cfg.max_turns = 3;
-    for (int i = 0; i < 20; i++)
-        rig_says(&r, "done");
     rig_start(&r);
     assert_string_equal(rig_submit(&r, "go")->u.result.exit, "max_turns");
     assert_int_equal(scripted_requests(r.script), 3);

@@ -44,6 +44,16 @@ batch(struct rig *r, size_t n)
     scripted_end(r->script, STOP_TOOL_USE);
 }
 
+/* Asks for the batch and waits for its line, which comes while the model's next answer waits behind gate 1. */
+static const struct event *
+read_until_line(struct rig *r)
+{
+    rig_says_behind(r, 1, "done");
+    rig_start(r);
+    rig_post(r, OP_SUBMIT, "read them");
+    return rig_kind(r, EV_TOOL_SUMMARY);
+}
+
 static void
 test_a_line_comes_over_the_batch(void **state)
 {
@@ -52,10 +62,7 @@ test_a_line_comes_over_the_batch(void **state)
     begin(&r);
     batch(&r, 3);
     scripted_side_says(r.script, "**Read three files.**\nmore");
-    rig_says_behind(&r, 1, "done");
-    rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "read them");
-    const struct event *e = rig_kind(&r, EV_TOOL_SUMMARY); /* while the next request runs */
+    const struct event *e = read_until_line(&r);
     assert_string_equal(e->u.tool_summary.text, "Read three files");
     assert_string_equal(e->u.tool_summary.calls, "[\"t1\",\"t2\",\"t3\"]");
     scripted_open_gate(r.script, 1);
@@ -81,10 +88,7 @@ test_a_line_that_was_cut_off_says_so(void **state)
         scripted_side_reply(r.script);
         scripted_text(r.script, rows[i][0]);
         scripted_end(r.script, STOP_MAX_TOKENS);
-        rig_says_behind(&r, 1, "done");
-        rig_start(&r);
-        rig_post(&r, OP_SUBMIT, "read them");
-        assert_string_equal(rig_kind(&r, EV_TOOL_SUMMARY)->u.tool_summary.text, rows[i][1]);
+        assert_string_equal(read_until_line(&r)->u.tool_summary.text, rows[i][1]);
         scripted_open_gate(r.script, 1);
         assert_string_equal(rig_result(&r)->u.result.exit, "completed");
         rig_end(&r);
@@ -101,10 +105,7 @@ test_the_line_is_there_again_when_resumed(void **state)
     begin(&r);
     batch(&r, 3);
     scripted_side_says(r.script, "Read three files");
-    rig_says_behind(&r, 1, "done");
-    rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "read them");
-    rig_kind(&r, EV_TOOL_SUMMARY);
+    read_until_line(&r);
     scripted_open_gate(r.script, 1);
     rig_result(&r);
     for (int fork = 0; fork < 3; fork++) {
@@ -180,10 +181,7 @@ test_a_call_without_figures_is_an_estimate(void **state)
     scripted_side_reply(r.script);
     scripted_text(r.script, "Read three files");
     scripted_end_with(r.script, STOP_END_TURN, 0, 0);
-    rig_says_behind(&r, 1, "done");
-    rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "read them");
-    rig_kind(&r, EV_TOOL_SUMMARY);
+    read_until_line(&r);
     scripted_open_gate(r.script, 1);
     rig_result(&r);
     struct cJSON *cost = rig_ask(&r, QUERY_METERS, "");
@@ -238,10 +236,7 @@ test_a_setting_asks_an_unknown_server_too(void **state)
     r.cfg.cli_settings = "{\"toolSummary\":true}";
     batch(&r, 3);
     scripted_side_says(r.script, "Read three files");
-    rig_says_behind(&r, 1, "done");
-    rig_start(&r);
-    rig_post(&r, OP_SUBMIT, "read them");
-    rig_kind(&r, EV_TOOL_SUMMARY);
+    read_until_line(&r);
     scripted_open_gate(r.script, 1);
     rig_result(&r);
     rig_end(&r);
