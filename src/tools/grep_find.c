@@ -17,22 +17,31 @@ frequency(unsigned char c)
     return at ? (unsigned)(sizeof order - (size_t)(at - order)) : 0;
 }
 
+/* The rarest byte that does not stand at `but`. */
+static size_t
+rarest(struct str text, size_t but)
+{
+    unsigned least = ~0U;
+    size_t at = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned f = frequency((unsigned char)text.ptr[i]);
+        if (i != but && f < least) {
+            least = f;
+            at = i;
+        }
+    }
+    return at;
+}
+
 static struct grep_pair
 rarest_pair(struct str text, bool fold)
 {
-    struct grep_pair p = {.at = 0};
-    unsigned least = ~0U;
+    size_t a = rarest(text, text.len), b = rarest(text, a);
+    struct grep_pair p = {.at = a < b ? a : b, .gap = a < b ? b - a : a - b};
 
-    for (size_t i = 0; i + 1 < text.len; i++) {
-        unsigned f =
-            frequency((unsigned char)text.ptr[i]) * frequency((unsigned char)text.ptr[i + 1]);
-        if (f < least) {
-            least = f;
-            p.at = i;
-        }
-    }
     for (size_t k = 0; k < 2; k++) {
-        unsigned char c = (unsigned char)text.ptr[p.at + k];
+        unsigned char c = (unsigned char)text.ptr[p.at + k * p.gap];
         p.byte[k] = c;
         p.mask[k] = fold && c >= 'a' && c <= 'z' ? 0x20 : 0;
         memset(p.wide[k], p.byte[k], sizeof p.wide[k]);
@@ -45,8 +54,11 @@ void
 grep_finder_init(struct grep_finder *f, const struct literals *l, bool fold)
 {
     *f = (struct grep_finder){.l = l, .fold = fold};
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; i < l->n; i++) {
         f->pairs[i] = rarest_pair(buf_str(&l->text[i]), fold);
+        if (f->pairs[i].gap > f->reach)
+            f->reach = f->pairs[i].gap;
+    }
 }
 
 static bool
@@ -71,9 +83,11 @@ check(const struct grep_finder *f, struct str s, size_t from, size_t p, size_t *
     for (size_t i = 0; i < f->l->n; i++) {
         const struct grep_pair *q = &f->pairs[i];
         struct str lit = buf_str(&f->l->text[i]);
-        if ((t[0] | q->mask[0]) != q->byte[0] || (t[1] | q->mask[1]) != q->byte[1])
+        if ((t[0] | q->mask[0]) != q->byte[0])
             continue;
         if (p < from + q->at || s.len - (p - q->at) < lit.len)
+            continue;
+        if ((t[q->gap] | q->mask[1]) != q->byte[1])
             continue;
         const char *start = s.ptr + (p - q->at);
         if (f->fold ? same_folded(start, lit) : memcmp(start, lit.ptr, lit.len) == 0) {
@@ -95,13 +109,14 @@ load(const void *p)
 static inline __m128i
 places(const struct grep_finder *f, const char *t)
 {
-    const __m128i a = load(t), b = load(t + 1);
+    const __m128i a = load(t);
     __m128i any = _mm_setzero_si128();
 
     for (size_t i = 0; i < f->l->n; i++) {
         const struct grep_pair *q = &f->pairs[i];
         __m128i x = _mm_cmpeq_epi8(_mm_or_si128(a, load(q->wide[2])), load(q->wide[0]));
-        __m128i y = _mm_cmpeq_epi8(_mm_or_si128(b, load(q->wide[3])), load(q->wide[1]));
+        __m128i y =
+            _mm_cmpeq_epi8(_mm_or_si128(load(t + q->gap), load(q->wide[3])), load(q->wide[1]));
         any = _mm_or_si128(any, _mm_and_si128(x, y));
     }
     return any;
@@ -114,13 +129,14 @@ skip_empty(const struct grep_finder *f, struct str s, size_t at)
     const struct grep_pair *q = &f->pairs[0];
     const __m128i b0 = load(q->wide[0]), b1 = load(q->wide[1]);
     const __m128i m0 = load(q->wide[2]), m1 = load(q->wide[3]);
+    const size_t gap = q->gap;
 
-    for (; at + 65 <= s.len; at += 64) {
+    for (; at + gap + 64 <= s.len; at += 64) {
         __m128i any = _mm_setzero_si128();
         for (size_t k = 0; k < 64; k += 16) {
             const char *t = s.ptr + at + k;
             __m128i x = _mm_or_si128(load(t), m0);
-            __m128i y = _mm_or_si128(load(t + 1), m1);
+            __m128i y = _mm_or_si128(load(t + gap), m1);
             any = _mm_or_si128(any, _mm_and_si128(_mm_cmpeq_epi8(x, b0), _mm_cmpeq_epi8(y, b1)));
         }
         if (_mm_movemask_epi8(any))
@@ -136,7 +152,7 @@ grep_find(const struct grep_finder *f, struct str s, size_t from)
     size_t at = from, hit;
 
 #ifdef __SSE2__
-    while (at + 17 <= s.len) {
+    while (at + f->reach + 16 <= s.len) {
         unsigned bits = (unsigned)_mm_movemask_epi8(places(f, s.ptr + at));
         for (; bits; bits &= bits - 1)
             if (check(f, s, from, at + (size_t)__builtin_ctz(bits), &hit))
@@ -146,7 +162,7 @@ grep_find(const struct grep_finder *f, struct str s, size_t from)
             at = skip_empty(f, s, at);
     }
 #endif
-    for (; at + 1 < s.len; at++)
+    for (; at < s.len; at++)
         if (check(f, s, from, at, &hit))
             return hit;
     return (size_t)-1;

@@ -34,8 +34,15 @@ static void
 test_finder_agrees_with_a_slow_search(void **state)
 {
     (void)state;
-    static const char *const patterns[] = {
-        "ab", "abc", "aabb", "ab|ca|bb", "b.?aab", "c`", "cba|`@|abcabcabcabcabcabc"};
+    static const char *const patterns[] = {"ab",
+                                           "abc",
+                                           "aabb",
+                                           "ab|ca|bb",
+                                           "b.?aab",
+                                           "c`",
+                                           "`ab@",
+                                           "ca`ba@b|a@a|`aac",
+                                           "cba|`@|abcabcabcabcabcabc"};
     unsigned seed = 1;
 
     for (int round = 0; round < 4000; round++) {
