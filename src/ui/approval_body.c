@@ -14,8 +14,7 @@ static bool
 is_all_of(const struct ask *ask)
 {
     struct str input = str_from(ask->ev->u.ask.input);
-    struct err err;
-    struct cJSON *tree = input.len < ONLY_MAX ? json_parse(input, &err) : NULL;
+    struct cJSON *tree = input.len < ONLY_MAX ? json_parse(input, NULL) : NULL;
     const struct cJSON *only = json_is_object(tree) ? json_first(tree) : NULL;
     bool all = only && !json_next(only) && ask->ev->u.ask.what &&
                str_is(json_str(tree, json_key(only)), ask->ev->u.ask.what);
@@ -75,13 +74,8 @@ fit_findings(struct sheet *s, struct lines *out, struct str text, int rows, int 
 static void
 append(struct lines *out, const struct lines *from)
 {
-    for (size_t i = 0; i < from->n; i++) {
-        lines_begin(out, from->line[i].soft);
-        for (uint32_t k = 0; k < from->line[i].n_spans; k++) {
-            const struct span *x = &from->spans[from->line[i].span + k];
-            lines_raw(out, (enum style)x->style, str_sub(buf_str(&from->text), x->off, x->len));
-        }
-    }
+    for (size_t i = 0; i < from->n; i++)
+        lines_copy(out, from, i);
 }
 
 static void

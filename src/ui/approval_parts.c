@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #define PARTS_MAX 256
-#define BAR(ascii) ((ascii) ? STR("| ") : STR("│ "))
 #define HANG 7 /* columns before a part: "  ask  " */
 
 /* What the layers of the chain look at (docs/permissions.md), in a word; others say it themselves. */
@@ -393,7 +392,8 @@ chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
             lines_begin(out, false);
         strict_add(&f, ST_BOLD, parts[k].text ? str_from(parts[k].text) : STR("the request"),
                    ascii);
-        flow_break(&f, out, &(struct indent){.width = width, .rest = BAR(ascii), .style = ST_DIM});
+        flow_break(&f, out,
+                   &(struct indent){.width = width, .rest = PARTS_BAR(ascii), .style = ST_DIM});
         for (size_t i = 0; i < d->n_findings; i++)
             if (same_part(d->findings[i].part, parts[k].text))
                 chain_finding(out, &d->findings[i], width, ascii);

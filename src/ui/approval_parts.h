@@ -10,6 +10,9 @@
 #include "base/verdict.h"
 #include "ui/lines.h"
 
+/* Before the rows that a text goes on in: no text can imitate it. */
+#define PARTS_BAR(ascii) ((ascii) ? STR("| ") : STR("│ "))
+
 /* Appends s with everything that could hide, reorder or pass for other text as its code (<U+0430>, ^M, ^I); newlines stay, and
  * tabs that indent a line as blanks. ascii: and everything that this terminal would show as a question mark. */
 void strict_visible(struct buf *out, struct str s, bool ascii);

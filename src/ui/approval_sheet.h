@@ -14,7 +14,7 @@ struct sheet {
     bool focus, ascii;
     int64_t now_ms;
     struct lines odd, top, scroll, foot;
-    struct buf words; /* of a search, for ask_text */
+    struct buf words; /* of a search, for sheet_text */
     bool shortened;   /* even what scrolls is not all of it */
     int missing;      /* rows of reasons that are cut, and nothing on the rows says so */
 };

@@ -3,7 +3,6 @@
 #include "ui/approval_parts.h"
 
 #define SHOWN_MAX ((size_t)64 << 10) /* bytes of one text that are laid out at each end */
-#define BAR(ascii) ((ascii) ? STR("| ") : STR("│ "))
 
 void
 strict_add(struct flow *f, enum style st, struct str s, bool ascii)
@@ -13,17 +12,6 @@ strict_add(struct flow *f, enum style st, struct str s, bool ascii)
     strict_visible(&b, s, ascii);
     flow_add(f, st, buf_str(&b));
     buf_release(&b);
-}
-
-/* Copies line i of `from` with its spans. */
-static void
-copy_line(struct lines *out, const struct lines *from, size_t i)
-{
-    lines_begin(out, from->line[i].soft);
-    for (uint32_t k = 0; k < from->line[i].n_spans; k++) {
-        const struct span *s = &from->spans[from->line[i].span + k];
-        lines_raw(out, (enum style)s->style, str_sub(buf_str(&from->text), s->off, s->len));
-    }
 }
 
 /* Rows of a text with a gutter that no text can imitate: where it starts (`first`), "> " where a newline begins another line,
@@ -37,9 +25,10 @@ lay_text(struct lines *out, struct str text, struct str first, int width, bool a
     while (rest.len && str_split(&rest, '\n', &line)) {
         strict_add(&f, ST_TEXT, line, ascii);
         if (f.text.len) {
-            flow_break(&f, out,
-                       &(struct indent){
-                           .width = width, .first = first, .rest = BAR(ascii), .style = ST_DIM});
+            flow_break(
+                &f, out,
+                &(struct indent){
+                    .width = width, .first = first, .rest = PARTS_BAR(ascii), .style = ST_DIM});
         } else {
             lines_begin(out, false);
             lines_raw(out, ST_DIM, first);
@@ -59,15 +48,6 @@ end_of(struct str text, size_t max)
     return str_sub(text, from, text.len);
 }
 
-static struct str
-start_of(struct str text, size_t max)
-{
-    size_t n = text.len > max ? max : text.len;
-    while (n > 0 && n < text.len && ((unsigned char)text.ptr[n] & 0xC0) == 0x80)
-        n--;
-    return str_sub(text, 0, n);
-}
-
 /* "rm -rf a … && rm -rf z": all that fits on one row. */
 static void
 one_row(struct lines *out, struct str text, struct str prefix, int width, bool ascii)
@@ -75,12 +55,12 @@ one_row(struct lines *out, struct str text, struct str prefix, int width, bool a
     struct buf b, cut;
     buf_init(&b, BUF_MAX);
     buf_init(&cut, BUF_MAX);
-    strict_visible(&b, start_of(text, 4096), ascii);
+    strict_visible(&b, text_start(text, 4096), ascii);
     if (text.len > 8192) {
         buf_addc(&b, ' ');
         strict_visible(&b, end_of(text, 4096), ascii);
     } else if (text.len > 4096) {
-        strict_visible(&b, str_sub(text, start_of(text, 4096).len, text.len), ascii);
+        strict_visible(&b, str_sub(text, text_start(text, 4096).len, text.len), ascii);
     }
     for (size_t i = 0; i < b.len; i++)
         if (b.data[i] == '\n')
@@ -112,14 +92,14 @@ text_rows(struct lines *out, struct str text, struct str prefix, int width, int 
     bool huge = text.len > 2 * SHOWN_MAX;
     lines_init(&head);
     lines_init(&tail);
-    lay_text(&head, huge ? start_of(text, SHOWN_MAX) : text, prefix, width, ascii);
+    lay_text(&head, huge ? text_start(text, SHOWN_MAX) : text, prefix, width, ascii);
     if (huge)
-        lay_text(&tail, end_of(text, SHOWN_MAX), BAR(ascii), width, ascii);
+        lay_text(&tail, end_of(text, SHOWN_MAX), PARTS_BAR(ascii), width, ascii);
     const struct lines *end = huge ? &tail : &head;
     bool cut = huge || head.n > (size_t)rows;
     if (!cut) {
         for (size_t i = 0; i < head.n; i++)
-            copy_line(out, &head, i);
+            lines_copy(out, &head, i);
     } else if (rows < 3) {
         one_row(out, text, prefix, width, ascii);
     } else {
@@ -127,11 +107,11 @@ text_rows(struct lines *out, struct str text, struct str prefix, int width, int 
         above = above < head.n ? above : head.n;
         below = below < end->n ? below : end->n;
         for (size_t i = 0; i < above; i++)
-            copy_line(out, &head, i);
+            lines_copy(out, &head, i);
         cut_mark(out, head.n - above - (huge ? 0 : below), huge ? text.len - 2 * SHOWN_MAX : 0,
                  ascii);
         for (size_t i = end->n - below; i < end->n; i++)
-            copy_line(out, end, i);
+            lines_copy(out, end, i);
     }
     lines_release(&head);
     lines_release(&tail);

@@ -125,6 +125,16 @@ lines_draw(const struct lines *l, size_t i, struct canvas *c, struct rect r, int
     }
 }
 
+void
+lines_copy(struct lines *l, const struct lines *from, size_t i)
+{
+    lines_begin(l, from->line[i].soft);
+    for (uint32_t k = 0; k < from->line[i].n_spans; k++) {
+        const struct span *s = &from->spans[from->line[i].span + k];
+        lines_raw(l, (enum style)s->style, str_sub(buf_str(&from->text), s->off, s->len));
+    }
+}
+
 size_t
 lines_off(const struct lines *l, size_t i, int x)
 {

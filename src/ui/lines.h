@@ -54,6 +54,8 @@ int lines_width(const struct lines *l, size_t i);
 struct str lines_text(const struct lines *l,
                       size_t i); /* the text of a line; its spans lie side by side */
 void lines_draw(const struct lines *l, size_t i, struct canvas *c, struct rect r, int x, int y);
+/* Appends line i of `from` with its spans. */
+void lines_copy(struct lines *l, const struct lines *from, size_t i);
 
 /* Appends what stands between two places (line, and byte of lines_text; `to` exclusive) as it was written: soft breaks joined, leads,
  * drawn lines and trailing blanks left out. */
