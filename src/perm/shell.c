@@ -8,7 +8,9 @@
 
 const TSLanguage *tree_sitter_bash(void);
 
-enum { PARSE_MS = 60 };
+/* For all texts of one command line together. The longest lines that are followed take a tenth of it; the parser's
+ * recovery from errors can take any time. */
+enum { PARSE_MS = 30 };
 
 void
 sh_incomplete(struct sh *sh, const char *why)
@@ -21,25 +23,27 @@ sh_incomplete(struct sh *sh, const char *why)
 bool
 sh_spend(struct sh *sh, size_t n)
 {
-    sh->work += n;
+    if (sh->work <= SH_MAX_WORK)
+        sh->work += n;
     if (sh->work <= SH_MAX_WORK)
         return true;
     sh_incomplete(sh, "the command is too complex to be followed");
     return false;
 }
 
+/* Of this thread alone: a machine that does other things must not turn a deny into an ask. */
 static int64_t
-now_ms(void)
+cpu_us(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
 static bool
 parse_progress(TSParseState *state)
 {
-    return now_ms() > *(const int64_t *)state->payload;
+    return cpu_us() > *(const int64_t *)state->payload;
 }
 
 static const char *
@@ -53,15 +57,18 @@ parse_read(void *payload, uint32_t byte, TSPoint point, uint32_t *ret_n)
 
 /* NULL when the time is up. */
 static TSTree *
-parse(struct str s)
+parse(struct sh *sh, struct str s)
 {
-    int64_t deadline = now_ms() + PARSE_MS;
+    int64_t start = cpu_us(), deadline = start + PARSE_MS * 1000 - sh->parse_us;
+    if (deadline <= start)
+        return NULL;
     TSParser *p = ts_parser_new();
     ts_parser_set_language(p, tree_sitter_bash());
     TSInput in = {.payload = &s, .read = parse_read, .encoding = TSInputEncodingUTF8};
     TSParseOptions opt = {.payload = &deadline, .progress_callback = parse_progress};
     TSTree *t = ts_parser_parse_with_options(p, NULL, in, opt);
     ts_parser_delete(p);
+    sh->parse_us += cpu_us() - start;
     return t;
 }
 
@@ -94,7 +101,7 @@ static void
 check_docs(struct sh *sh, const struct scanned *s)
 {
     size_t all = 0, both = 0;
-    TSTree *t = parse(s->joined);
+    TSTree *t = parse(sh, s->joined);
     if (t)
         both = count_docs(t, s, &all);
     ts_tree_delete(t);
@@ -127,14 +134,14 @@ sh_run_text(struct sh *sh, struct str text)
         check_docs(sh, &u->s);
     else if (u->s.bad)
         sh_incomplete(sh, u->s.bad);
-    u->tree = parse(u->s.text);
+    u->tree = parse(sh, u->s.text);
     for (int i = 0; i < 4 && u->tree && sh_spend(sh, 20) && keywords_take_out(sh, u); i++) {
         ts_tree_delete(u->tree);
-        u->tree = parse(u->s.text);
+        u->tree = parse(sh, u->s.text);
     }
     if (u->tree && sh_spend(sh, 20) && blanks_show(sh, u, &shown)) {
         ts_tree_delete(u->tree);
-        u->tree = parse(shown);
+        u->tree = parse(sh, shown);
     }
     if (u->tree) {
         sh->unit = u;
