@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "perm/outputs.h"
 #include "perm/trees.h"
 
 enum { PIECES_MAX = 1024, PATH_LONGEST = 4096 };
@@ -506,6 +507,7 @@ judge_operands(struct chain *c, const struct perm_leaf *l)
         judge_copied(&(struct look){.c = c, .edits = edit_rules}, l);
     if (!l->effects_unknown)
         return;
+    judge_outputs(c, l);
     judge_trees(c, l);
     judge_mounts(c, l);
     judge_patch(c, l);

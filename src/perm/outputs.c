@@ -1,0 +1,253 @@
+/*
+ * Files that programs of unknown effects write for sure: values of their options and operands that can be nothing else. Each is an
+ * access of its own like that of `cp`: rules for Edit, protected places and the end of the project hold for it, whatever rule
+ * lets the program run. What such a program writes beside these is not known.
+ *
+ * To add one: a row.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "perm/outputs.h"
+#include "perm/shell.h"
+#include "perm/trees.h"
+
+enum operand { NO_OPERAND, FIRST, SECOND, LAST };
+
+/* `with`: words that must be there, as in a row of trees.h. Options are parted by blanks; their values may be attached. */
+static const struct output_row {
+    const char *program, *with, *options;
+    enum operand
+        operand; /* this operand is written, of those behind `with` where it names a sub-command */
+} rows[] = {
+    {"curl", NULL,
+     "-o --output --output-dir -c --cookie-jar -D --dump-header --trace --trace-ascii --stderr "
+     "--etag-save --hsts --alt-svc --libcurl",
+     NO_OPERAND},
+    {"wget", NULL,
+     "-O --output-document -o --output-file -a --append-output -P --directory-prefix "
+     "--save-cookies --warc-file --hsts-file",
+     NO_OPERAND},
+    {"aria2c", NULL, "-o --out -d --dir", NO_OPERAND},
+    {"yt-dlp", NULL, "-o --output -P --paths", NO_OPERAND},
+    {"ssh", NULL, "-E", NO_OPERAND},
+    {"gcc", NULL, "-o", NO_OPERAND},
+    {"g++", NULL, "-o", NO_OPERAND},
+    {"cc", NULL, "-o", NO_OPERAND},
+    {"c++", NULL, "-o", NO_OPERAND},
+    {"clang", NULL, "-o", NO_OPERAND},
+    {"clang++", NULL, "-o", NO_OPERAND},
+    {"rustc", NULL, "-o --out-dir", NO_OPERAND},
+    {"ld", NULL, "-o --output", NO_OPERAND},
+    {"go", "build|test|install", "-o", NO_OPERAND},
+    {"tsc", NULL, "--outDir --outFile", NO_OPERAND},
+    {"esbuild", NULL, "--outfile --outdir", NO_OPERAND},
+    {"rollup", NULL, "-o --file -d --dir", NO_OPERAND},
+    {"eslint", NULL, "-o --output-file", NO_OPERAND},
+    {"jest", NULL, "--outputFile --coverageDirectory", NO_OPERAND},
+    {"pytest", NULL, "--junitxml --junit-xml --basetemp", NO_OPERAND},
+    {"pandoc", NULL, "-o --output", NO_OPERAND},
+    {"dot", NULL, "-o", NO_OPERAND},
+    {"xmllint", NULL, "-o --output", NO_OPERAND},
+    {"gpg", NULL, "-o --output", NO_OPERAND},
+    {"openssl", NULL, "-out -keyout", NO_OPERAND},
+    {"sops", NULL, "--output", NO_OPERAND},
+    {"less", NULL, "-o -O --log-file --LOG-FILE", NO_OPERAND},
+    {"terraform", "plan", "-out", NO_OPERAND},
+    {"tofu", "plan", "-out", NO_OPERAND},
+    {"helm", "template|package", "--output-dir -d --destination", NO_OPERAND},
+    {"kustomize", NULL, "-o --output", NO_OPERAND},
+    {"docker", "save|export", "-o --output", NO_OPERAND},
+    {"pg_dump", NULL, "-f --file", NO_OPERAND},
+    {"mysqldump", NULL, "-r --result-file", NO_OPERAND},
+    {"gh", "download", "-D --dir -O --output", NO_OPERAND},
+    {"npm", "pack", "--pack-destination", NO_OPERAND},
+    {"pip", "download", "-d --dest", NO_OPERAND},
+    {"pip", "install", "-t --target", NO_OPERAND},
+    {"pip3", "install", "-t --target", NO_OPERAND},
+    {"unzip", NULL, "-d", NO_OPERAND},
+    {"tar", "~c|~r|~u|--create|--append|--update", "-f --file", NO_OPERAND},
+    {"zip", NULL, NULL, FIRST},
+    {"7z", "a", NULL, FIRST},
+    {"rsync", NULL, NULL, LAST},
+    {"scp", NULL, NULL, LAST},
+    {"split", NULL, NULL, SECOND},
+    {"csplit", NULL, "-f --prefix", NO_OPERAND},
+    {"ffmpeg", NULL, NULL, LAST},
+    {"git", "format-patch", "-o --output-directory", NO_OPERAND},
+    {"git", "archive", "-o --output", NO_OPERAND},
+    {"git", "checkout-index", "--prefix", NO_OPERAND},
+    {"git", "apply", "--directory", NO_OPERAND},
+    {"git", "bundle create", NULL, FIRST},
+    {"git", "worktree add", NULL, FIRST},
+    {"git", "clone", NULL, SECOND},
+    {"git", "mv", NULL, LAST},
+};
+
+/* Where the row's last sub-command stands, for programs that have some; 0: the row does not speak of this call. */
+static size_t
+behind_words(const struct perm_leaf *l, const struct output_row *r)
+{
+    bool plain, git = leaf_is(l, "git");
+    size_t sub = git ? git_subcommand(l->argv, l->n_argv, &plain) : 0;
+    if (!r->with)
+        return 1;
+    if (!git)
+        return trees_has(l, r->with) ? 1 : 0;
+    struct str rest = str_from(r->with), word;
+    while (str_split(&rest, ' ', &word)) {
+        if (!sub || sub >= l->n_argv || !str_eq(l->argv[sub].text, word))
+            return 0;
+        sub++;
+    }
+    return sub;
+}
+
+/* The place that is there to be filled, and what nobody put into it but for that: the folder of a test's project lies there too. */
+static bool
+is_scratch(const struct chain *c, struct str s)
+{
+    if (!str_starts(s, "/tmp/") || str_contains(s, STR("/../")) || str_ends(s, "/.."))
+        return false;
+    size_t end = str_find(s, '/', 5);
+    char *top = str_dup(str_sub(s, 0, end));
+    struct stat st;
+    bool held = (c->home && path_inside(c->home, top, c->fold)) ||
+                (c->root && path_inside(c->root, top, c->fold));
+    bool link = lstat(top, &st) == 0 && S_ISLNK(st.st_mode);
+    free(top);
+    return !held && !link;
+}
+
+/* "go build -C svc -o ../x", "git -C sub archive -o x": from there; yours. */
+static char *
+base_of(const struct perm_leaf *l, const char *cwd)
+{
+    for (size_t i = 1; i + 1 < l->n_argv && (leaf_is(l, "go") || leaf_is(l, "git")); i++)
+        if (l->argv[i].known && str_is(l->argv[i].text, "-C") && l->argv[i + 1].known) {
+            char *dir = str_dup(l->argv[i + 1].text), *base = fs_normalize(cwd, dir);
+            free(dir);
+            return base;
+        }
+    return xstrdup(cwd);
+}
+
+static void
+judge_file(struct chain *c, const struct perm_leaf *l, struct str s, bool known)
+{
+    struct access a = {
+        .kind = EFFECT_WRITE, .cover = &c->covers[l - c->sh.leaves], .leaf = l, .cwd = l->cwd};
+    if (known && (!s.len || str_is(s, "-") || is_scratch(c, s)))
+        return;
+    char *text = str_dup(s);
+    a.shown = *text ? text : "a file";
+    for (size_t i = 0; known && i < l->n_cwds; i++) {
+        char *base = base_of(l, l->cwds[i]), *path = fs_normalize(base, text);
+        a.path = path;
+        judge_access(c, &a);
+        free(path);
+        free(base);
+    }
+    if (!known || (!l->n_cwds && *text != '/')) {
+        a.path = NULL;
+        judge_access(c, &a);
+    } else if (!l->n_cwds) {
+        a.path = text;
+        judge_access(c, &a);
+    }
+    free(text);
+}
+
+/* "-o FILE", "-oFILE", "-so FILE", "--output=FILE": does word i say so, and where is the value? *ret_next: in the next word. */
+static bool
+names_file(const struct perm_leaf *l, size_t i, struct str option, struct str *ret, bool *ret_next)
+{
+    struct str s = l->argv[i].text;
+    bool is_long = option.len > 2, dashed = s.len > 1 && s.ptr[0] == '-';
+    /* bundles of letters are theirs alone */
+    bool bundles = leaf_is(l, "curl") || leaf_is(l, "wget") || leaf_is(l, "tar");
+    *ret_next = false;
+    if (is_long && s.len > option.len && s.ptr[option.len] == '=' &&
+        memcmp(s.ptr, option.ptr, option.len) == 0) {
+        *ret = str_sub(s, option.len + 1, s.len);
+        return true;
+    }
+    bool old = leaf_is(l, "tar") && i == 1 && !dashed; /* tar cf FILE */
+    bool last = (bundles && dashed && s.ptr[1] != '-') || old;
+    if (str_eq(s, option) || (!is_long && last && s.ptr[s.len - 1] == option.ptr[1])) {
+        *ret_next = true;
+        return true;
+    }
+    /* behind letters that take nothing ("-so/x"); gcc's "-object" is none of its "-o" */
+    size_t at = 1;
+    while (bundles && dashed && at < s.len && s.ptr[at] && strchr("sSfLkvqncNjiz", s.ptr[at]) &&
+           s.ptr[at] != option.ptr[1])
+        at++;
+    bool attached = !is_long && dashed && at + 1 < s.len && s.ptr[at] == option.ptr[1] &&
+                    strchr("/.~", s.ptr[at + 1]) && s.ptr[at + 1];
+    if (attached)
+        *ret = str_sub(s, at + 1, s.len);
+    return attached;
+}
+
+static void
+judge_options(struct chain *c, const struct perm_leaf *l, const struct output_row *r, size_t from)
+{
+    for (size_t i = from; r->options && i < l->n_argv; i++) {
+        struct str list = str_from(r->options), option, value;
+        bool next;
+        if (!l->argv[i].known || !l->argv[i].text.len || str_is(l->argv[i].text, "--"))
+            continue;
+        while (str_split(&list, ' ', &option)) {
+            if (!names_file(l, i, option, &value, &next) || (next && i + 1 >= l->n_argv))
+                continue;
+            const struct perm_word *w = next ? &l->argv[i + 1] : &l->argv[i];
+            judge_file(c, l, next ? w->text : value, w->known && !w->glob);
+            i += next;
+            break;
+        }
+    }
+}
+
+/* Of rsync and scp "host:path" is elsewhere. */
+static bool
+is_remote(struct str s)
+{
+    size_t colon = str_find(s, ':', 0), slash = str_find(s, '/', 0);
+    return colon != (size_t)-1 && (slash == (size_t)-1 || colon < slash);
+}
+
+static void
+judge_operand(struct chain *c, const struct perm_leaf *l, const struct output_row *r, size_t from)
+{
+    size_t found = 0, n = 0;
+    for (size_t i = from; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        if (l->argv[i].known && s.len && s.ptr[0] == '-')
+            continue;
+        if (r->with && !leaf_is(l, "git") && str_is(s, r->with))
+            continue;
+        n++;
+        if (r->operand == LAST || n == (r->operand == FIRST ? 1 : 2))
+            found = i;
+    }
+    if (!found || (r->operand == LAST && n < 2) || !l->argv[found].known || l->argv[found].glob ||
+        is_remote(l->argv[found].text))
+        return;
+    judge_file(c, l, l->argv[found].text, true);
+}
+
+void
+judge_outputs(struct chain *c, const struct perm_leaf *l)
+{
+    for (size_t k = 0; l->effects_unknown && k < ARRAY_LEN(rows); k++) {
+        size_t from = leaf_is(l, rows[k].program) ? behind_words(l, &rows[k]) : 0;
+        if (!from)
+            continue;
+        judge_options(c, l, &rows[k], from);
+        if (rows[k].operand != NO_OPERAND)
+            judge_operand(c, l, &rows[k], from);
+    }
+}
