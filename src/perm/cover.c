@@ -201,12 +201,24 @@ repository_gap(const struct chain *c, const struct perm_leaf *l)
                : "it works in another repository, whose settings can run programs";
 }
 
+/* "* --version" was written for whatever prints its version, not for what a shell or an interpreter is told to run. */
+static const char *
+any_program_gap(const struct perm_leaf *l, const struct perm_rule *r)
+{
+    bool runs = l->cls == CLASS_DANGER || (l->role == LEAF_WRAPPER && !l->transparent);
+    return runs && r->body && r->body[0] == '*' && r->body[1]
+               ? "the rule does not name the program that runs another one"
+               : NULL;
+}
+
 /* Why a rule with a wildcard does not reach this leaf, or NULL. */
 static const char *
 prefix_gap(const struct chain *c, size_t i, const struct perm_rule *r)
 {
     const struct perm_leaf *l = &c->sh.leaves[i];
     const char *why = launcher_gap(c, i, r);
+    if (!why)
+        why = any_program_gap(l, r);
     if (!why)
         why = force_push_gap(l, r);
     if (!why)

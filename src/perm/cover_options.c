@@ -37,6 +37,15 @@ static const struct {
     {"gcc", NULL, "-wrapper -fplugin -specs --specs", ""},
     {"g++", NULL, "-wrapper -fplugin -specs --specs", ""},
     {"cc", NULL, "-wrapper -fplugin -specs --specs", ""},
+    {"curl", NULL, "-K --config", "ACDEFHPQTUXYbcdehmoruwxyzt"},
+    {"vim", NULL, "-c -S -s --cmd", ""},
+    {"vi", NULL, "-c -S -s --cmd", ""},
+    {"nvim", NULL, "-c -S -s --cmd -l", ""},
+    {"view", NULL, "-c -S -s --cmd", ""},
+    {"ex", NULL, "-c -S --cmd", ""},
+    {"emacs", NULL, "--eval --execute --load -l --funcall -f --script", ""},
+    {"less", NULL, "-k --lesskey-file --lesskey-src", ""},
+    {"git", "apply", "--unsafe-paths", ""},
     {"git", "push", "--receive-pack --exec", ""},
     {"git", "send-pack", "--receive-pack --exec", ""},
     {"git", "fetch", "--upload-pack", ""},
@@ -297,10 +306,63 @@ sed_may_run(const struct perm_leaf *l)
     return known && may && strcmp(l->unknown_why, SED_SCRIPT_WHY) == 0;
 }
 
+/* "+!id" and "+:!id" of less and editors, "CFLAGS=$(shell id)" and "-f -" of make, "-ldflags=-extld=./x" of go. */
+static bool
+word_is_code(const struct perm_leaf *l, size_t i)
+{
+    static const char *const editors[] = {"vim", "vi", "nvim", "view", "gvim", "emacs"};
+    static const char *const inputs[] = {"-", "-f-", "--file=-", "--makefile=-", "/dev/stdin"};
+    struct str s = l->argv[i].text;
+    if (str_starts(s, "+"))
+        return (leaf_is(l, "less") && (memchr(s.ptr, '!', s.len) || memchr(s.ptr, '|', s.len))) ||
+               (leaf_is_any(l, editors, ARRAY_LEN(editors)) && s.len > 1 &&
+                !isdigit((unsigned char)s.ptr[1]) && s.ptr[1] != '/');
+    if (leaf_is(l, "go"))
+        return str_contains(s, STR("-extld"));
+    if (leaf_is(l, "npm"))
+        return str_starts(s, "--globalconfig");
+    if (!leaf_is(l, "make") && !leaf_is(l, "gmake"))
+        return false;
+    for (size_t k = 0; k < ARRAY_LEN(inputs); k++)
+        if (str_is(s, inputs[k]))
+            return true;
+    return str_contains(s, STR("$("));
+}
+
+/* system(), a pipe to or from a program, and a file outside: an awk program that is more than that of a reader. */
+static bool
+awk_may_run(const struct perm_leaf *l)
+{
+    static const char *const names[] = {"awk", "gawk", "mawk", "nawk"};
+    if (!l->effects_unknown || !leaf_is_any(l, names, ARRAY_LEN(names)))
+        return false;
+    for (size_t i = 1; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        if (str_contains(s, STR("system")) || str_contains(s, STR("getline <")) ||
+            str_contains(s, STR("> \"/")) || str_contains(s, STR("> \"..")) ||
+            str_contains(s, STR(">\"/")) || str_contains(s, STR("@load")))
+            return true;
+        for (size_t k = 0; k + 1 < s.len; k++) {
+            if (s.ptr[k] != '|' || s.ptr[k + 1] == '|' || (k > 0 && s.ptr[k - 1] == '|'))
+                continue;
+            while (k + 1 < s.len && strchr(" &\t", s.ptr[k + 1]))
+                k++;
+            if (k + 1 < s.len && (s.ptr[k + 1] == '"' || s.ptr[k + 1] == 'g'))
+                return true;
+        }
+    }
+    return false;
+}
+
 const char *
 options_gap(const struct perm_leaf *l, const struct perm_rule *r)
 {
     size_t from;
+    if (awk_may_run(l))
+        return "the awk program may run another one, or write elsewhere";
+    for (size_t i = 1; i < l->n_argv; i++)
+        if (l->argv[i].known && word_is_code(l, i) && !head_names(r, l->argv[i].text))
+            return "the rule does not name the word that is run as code";
     if (sed_may_run(l))
         return "the sed script may run a program";
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {

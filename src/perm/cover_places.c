@@ -83,16 +83,63 @@ value_of(const struct perm_leaf *l, size_t i, struct str option)
     return attached ? str_sub(s, 2, s.len) : str_from(NULL);
 }
 
+/* What a container is given of the disk: a folder or a socket outside the project is as good as working there. A name alone is a
+ * volume. */
+static bool
+mount_is_outside(const struct chain *c, const struct perm_leaf *l, struct str value)
+{
+    struct str part, source = {0}, all = value;
+    if (str_find(value, '=', 0) != (size_t)-1 && str_find(value, ',', 0) != (size_t)-1) {
+        while (str_split(&all, ',', &part))
+            if (str_starts(part, "src=") || str_starts(part, "source="))
+                source = str_sub(part, str_find(part, '=', 0) + 1, part.len);
+    } else {
+        source = str_sub(value, 0, str_find(value, ':', 0));
+    }
+    bool place = source.len && strchr("/.~", source.ptr[0]);
+    return place && (source.ptr[0] == '~' || is_outside(c, l, source));
+}
+
+static const char *
+mounts_gap(const struct chain *c, const struct perm_leaf *l)
+{
+    static const char *const programs[] = {"docker", "podman", "nerdctl"};
+    bool runs = false;
+    if (!leaf_is_any(l, programs, ARRAY_LEN(programs)))
+        return NULL;
+    for (size_t i = 1; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text, value = {0};
+        runs = runs || str_is(s, "run") || str_is(s, "create");
+        bool next = str_is(s, "-v") || str_is(s, "--volume") || str_is(s, "--mount");
+        if (runs && str_starts(s, "--privileged"))
+            return "it gives a container power over the machine";
+        if (next && i + 1 < l->n_argv)
+            value = l->argv[i + 1].text;
+        else if (str_starts(s, "--volume=") || str_starts(s, "--mount="))
+            value = str_sub(s, str_find(s, '=', 0) + 1, s.len);
+        else if (str_starts(s, "-v") && s.len > 2)
+            value = str_sub(s, 2, s.len);
+        if (runs && mount_is_outside(c, l, value))
+            return "it gives a container what lies outside the project";
+    }
+    return NULL;
+}
+
 const char *
 place_option_gap(const struct chain *c, const struct perm_leaf *l)
 {
+    const char *mounts = mounts_gap(c, l);
+    if (mounts)
+        return mounts;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         for (size_t i = 1; leaf_is(l, rows[k].program) && i < l->n_argv; i++) {
             struct str list = str_from(rows[k].options), option;
             if (str_is(l->argv[i].text, "--"))
                 break;
             while (str_split(&list, ' ', &option))
-                if (is_outside(c, l, value_of(l, i, option)))
+                if (str_eq(l->argv[i].text, option) && i + 1 < l->n_argv && !l->argv[i + 1].known)
+                    return "an option leads it to a folder that cannot be known";
+                else if (is_outside(c, l, value_of(l, i, option)))
                     return "an option leads it to a folder outside the project";
         }
     return NULL;
@@ -127,7 +174,9 @@ is_letter_option(struct str s, char letter)
 const char *
 git_inside_gap(const struct perm_leaf *l)
 {
-    static const char *const runs[] = {"remote-ext", "remote-fd", "shell", "hook"};
+    static const char *const runs[] = {"remote-ext",  "remote-fd",  "shell",
+                                       "hook",        "credential", "credential-store",
+                                       "web--browse", "instaweb",   "daemon"};
     bool plain;
     size_t sub = git_subcommand(l->argv, l->n_argv, &plain);
     struct str name = sub ? l->argv[sub].text : str_from(NULL);
