@@ -3,7 +3,7 @@
  * rule names, or where it cannot be known what will lie there, the call asks in every mode; where the rule names the folder as a
  * whole and the program changes it, it is denied.
  */
-#include "perm/trees.h"
+#include "perm/trees_match.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -13,116 +13,7 @@
 #include "base/repo.h"
 #include "perm/shell.h"
 
-enum { PLACES_MAX = 64, FIRST_WORDS = 6, GLOB_MAX = 2000 };
-
-/* ---- words ---- */
-
-/* "~f": the letter in a bundle; tar takes its first word for one without a dash. */
-static bool
-in_bundle(const struct perm_leaf *l, size_t i, char letter)
-{
-    struct str s = l->argv[i].text;
-    bool bundle = s.len > 1 && s.ptr[0] == '-' && s.ptr[1] != '-';
-    bool old = i == 1 && s.len && s.ptr[0] != '-' &&
-               (leaf_is(l, "tar") || leaf_is(l, "gtar") || leaf_is(l, "bsdtar") ||
-                leaf_is(l, "jar") || leaf_is(l, "ar"));
-    return (bundle || old) && memchr(s.ptr, letter, s.len);
-}
-
-static bool
-word_meets(const struct perm_leaf *l, size_t i, struct str want)
-{
-    struct str s = l->argv[i].text;
-    if (want.len == 2 && want.ptr[0] == '~')
-        return in_bundle(l, i, want.ptr[1]);
-    if (want.len && want.ptr[want.len - 1] == '*')
-        return s.len >= want.len - 1 && strncmp(s.ptr, want.ptr, want.len - 1) == 0;
-    return str_eq(s, want);
-}
-
-/* One of the group's alternatives is the i-th word. */
-static bool
-group_meets(const struct perm_leaf *l, size_t i, struct str group)
-{
-    struct str want;
-    while (str_split(&group, '|', &want))
-        if (l->argv[i].known && word_meets(l, i, want))
-            return true;
-    return false;
-}
-
-static bool
-has_group(const struct perm_leaf *l, struct str group)
-{
-    for (size_t i = 1; i < l->n_argv; i++)
-        if (group_meets(l, i, group))
-            return true;
-    return false;
-}
-
-bool
-trees_has(const struct perm_leaf *l, const char *words)
-{
-    struct str all = str_from(words), group;
-    while (str_split(&all, ' ', &group))
-        if (!has_group(l, group))
-            return false;
-    return true;
-}
-
-/* A word that the row itself asks for is no operand. */
-static bool
-is_row_word(const struct perm_leaf *l, size_t i, const struct tree_row *r)
-{
-    struct str all = str_from(r->words), group;
-    while (r->words && str_split(&all, ' ', &group))
-        if (group_meets(l, i, group))
-            return true;
-    return false;
-}
-
-/* "@scope/name@1.2" is name, "node_modules/name/bin/name.js" too. */
-static struct str
-package_name(struct str s)
-{
-    size_t cut = s.len;
-    while (cut > 0 && s.ptr[cut - 1] != '/')
-        cut--;
-    s = str_sub(s, cut, s.len);
-    size_t at = str_find(s, '@', 0);
-    s = at != (size_t)-1 && at > 0 ? str_sub(s, 0, at) : s;
-    size_t dot = str_find(s, '.', 0);
-    bool script = str_ends(s, ".js") || str_ends(s, ".cjs") || str_ends(s, ".mjs");
-    return script && dot ? str_sub(s, 0, dot) : s;
-}
-
-static bool
-is_runner(const struct perm_leaf *l)
-{
-    static const char *const runners[] = {"npx",  "bunx", "pnpx",  "yarn",  "pnpm",   "npm",
-                                          "bun",  "uvx",  "pipx",  "uv",    "poetry", "pipenv",
-                                          "dlx",  "pdm",  "rye",   "hatch", "bundle", "deno",
-                                          "mise", "node", "nodejs"};
-    for (size_t i = 0; i < ARRAY_LEN(runners); i++)
-        if (leaf_is(l, runners[i]))
-            return true;
-    return false;
-}
-
-/* The leaf's program, or (of a runner) one that its first words may name; *ret_at: which word. */
-static bool
-runs_program(const struct perm_leaf *l, bool runner, const char *program, size_t *ret_at)
-{
-    *ret_at = 0;
-    if (leaf_is(l, program))
-        return true;
-    for (size_t i = 1; runner && i < l->n_argv && i < FIRST_WORDS; i++)
-        if (l->argv[i].known && str_is(package_name(l->argv[i].text), program)) {
-            *ret_at = i;
-            return true;
-        }
-    return false;
-}
+enum { PLACES_MAX = 64, GLOB_MAX = 2000 };
 
 /* ---- the rules ---- */
 
@@ -290,7 +181,7 @@ names_file(const struct trees *t, size_t i, struct str s, bool there)
 {
     struct str before = t->l->argv[i - 1].text;
     bool option = before.len > 1 && before.ptr[0] == '-' && !str_is(before, "--") &&
-                  !is_row_word(t->l, i - 1, t->row) && !leaf_is(t->l, "git");
+                  !trees_row_word(t->l, i - 1, t->row) && !leaf_is(t->l, "git");
     return !option && (there || has_type(t->row->types, s));
 }
 
@@ -352,9 +243,9 @@ is_operand(const struct trees *t, size_t i, size_t name_at)
     const struct perm_word *w = &t->l->argv[i];
     /* "-m MESSAGE", "-b BRANCH" */
     bool value = leaf_is(t->l, "git") && i > 1 &&
-                 group_meets(t->l, i - 1, STR("-m|-b|-B|-c|-C|--message|--orphan|--create"));
+                 trees_word_is(t->l, i - 1, STR("-m|-b|-B|-c|-C|--message|--orphan|--create"));
     return i != name_at && !value && !(w->known && w->text.len && w->text.ptr[0] == '-') &&
-           !is_row_word(t->l, i, t->row);
+           !trees_row_word(t->l, i, t->row);
 }
 
 static size_t
@@ -433,43 +324,7 @@ judge_option(struct trees *t)
     return found;
 }
 
-/* ---- git ---- */
-
-/* What touches the index alone, and branches that are made where one stands. */
-static bool
-git_leaves_files(const struct perm_leaf *l)
-{
-    bool branch = trees_has(l, "-b|-B|-c|-C|--create|--force-create|--orphan") &&
-                  trees_has(l, "checkout|switch");
-    size_t operands = 0;
-    for (size_t i = 1; i < l->n_argv; i++)
-        operands += !l->argv[i].known || (l->argv[i].text.len && l->argv[i].text.ptr[0] != '-');
-    if (trees_has(l, "restore") && trees_has(l, "--staged|-S"))
-        return !trees_has(l, "--worktree|-W|~W");
-    return branch && operands <= 2;
-}
-
-/* The sub-command is the first word that is no option; a message may hold any word. */
-static bool
-is_git_row(const struct perm_leaf *l, const struct tree_row *r)
-{
-    struct str all = str_from(r->words), first;
-    bool plain;
-    size_t sub = git_subcommand(l->argv, l->n_argv, &plain);
-    return sub && str_split(&all, ' ', &first) && group_meets(l, sub, first) &&
-           !git_leaves_files(l);
-}
-
 /* ---- a row ---- */
-
-static bool
-row_speaks(const struct perm_leaf *l, const struct tree_row *r)
-{
-    if (leaf_is(l, "git") && !is_git_row(l, r))
-        return false;
-    return (!r->words || trees_has(l, r->words)) &&
-           !(r->unless && has_group(l, str_from(r->unless)));
-}
 
 static void
 judge_row_at(struct trees *t, size_t name_at)
@@ -503,13 +358,13 @@ judge_row(struct chain *c, const struct perm_leaf *l, const struct tree_row *r, 
 static void
 judge_table(struct chain *c, const struct perm_leaf *l, const struct tree_table *table)
 {
-    bool runner = is_runner(l), trusted;
+    bool runner = trees_runner(l), trusted;
     size_t at;
     struct str name = program_name(l->argv[0].text, &trusted);
     char first = name.len ? name.ptr[0] : '\0';
     for (size_t i = 0; i < table->n; i++)
         if ((runner || table->v[i].program[0] == first) &&
-            runs_program(l, runner, table->v[i].program, &at) && row_speaks(l, &table->v[i]))
+            trees_runs(l, runner, table->v[i].program, &at) && trees_row_speaks(l, &table->v[i]))
             judge_row(c, l, &table->v[i], at);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Programs that read, change or fill whole folders, or files whose names nobody sees: "docker build .", "python3 -m http.server",
  * "prettier --write .", "git checkout REV -- .", "tar xf". Their effects are not known, but the folder is: where a deny or ask rule
- * for files names something below it, that rule has its say (trees.c). What a copy brings (copies.c) and what a patch changes
+ * for files names something below it, that rule has its say (trees.c, with trees_match.c). What a copy brings (copies.c) and what a patch changes
  * (patches.c) is looked at by name.
  *
  * To add a program: one row in trees_table.c.
@@ -46,7 +46,7 @@ extern const struct tree_table trees_read, trees_write;
 void judge_trees(struct chain *c, const struct perm_leaf *l);
 void judge_copies(struct chain *c, const struct perm_leaf *l);
 void judge_patch(struct chain *c, const struct perm_leaf *l);
-void judge_mounts(struct chain *c, const struct perm_leaf *l);
+void judge_mounts(struct chain *c, const struct perm_leaf *l); /* trees_mounts.c */
 
 /* ---- what `find ... -exec PROGRAM {}` may change (trees_found.c) ---- */
 /* l is run by find (or fd) for names that it finds. */
@@ -62,7 +62,7 @@ struct str copies_target(const struct perm_leaf *l, size_t *ret_end, size_t *ret
 /* ---- what they have in common ---- */
 /* Deny or ask rules for Read or (edits) Edit exist. */
 bool trees_rules_exist(const struct chain *c, bool edits);
-/* One of the words, as in a row. */
+/* All groups of words are met, as in a row. */
 bool trees_has(const struct perm_leaf *l, const char *words);
 /* A deny rule for the tool (Edit, Read) names all that lies in the folder. */
 const struct perm_rule *trees_whole_rule(const struct chain *c, const char *tool,
