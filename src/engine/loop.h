@@ -65,8 +65,8 @@ struct loop_result {
     int64_t api_ms;
 };
 
-struct message;
-/* A hidden prompt that asks an answer on which was cut off: the next one continues it. */
-bool loop_is_go_on(const struct message *m);
+struct state;
+/* What the model said last, with the parts before it that it was only asked on from; "" when the last word is not its own. */
+char *loop_final_text(const struct state *st);
 /* Runs until an exit. The user message stands in State, journalled and synced. `turn` is the submit's token. */
 void loop_run(struct engine *e, struct cancel *turn, struct loop_result *ret);

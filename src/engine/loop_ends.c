@@ -1,4 +1,5 @@
 /* How the stream step ends when the answer does not: the text that was on the screen stays, every call has its result. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -48,15 +49,6 @@ keep_received(struct loop *l, struct round *r, const char *else_stub)
 {
     struct message *m = loop_received_text(l, r);
     return m ? loop_append_part(l, m) : loop_append_stub(l, else_stub);
-}
-
-bool
-loop_is_go_on(const struct message *m)
-{
-    return m->role == ROLE_USER && m->hidden && m->n_blocks == 1 &&
-           m->blocks[0].kind == BLOCK_TEXT &&
-           (str_is(m->blocks[0].text, LOOP_GO_ON_CUT) ||
-            str_is(m->blocks[0].text, LOOP_GO_ON_BROKEN));
 }
 
 /* What is complete, and the results of its calls, whatever became of them. */
@@ -130,4 +122,54 @@ loop_give_up(struct loop *l, struct round *r, struct err *err)
     core_error(c, err, l->result->request_id);
     fallback_give_up(c, err);
     return too_long ? LOOP_END(l, EXIT_PROMPT_TOO_LONG) : LOOP_END(l, EXIT_MODEL_ERROR);
+}
+
+/* ---- the last word ---- */
+
+/* A hidden prompt that asks an answer on which was cut off: the next one continues it. */
+static bool
+is_go_on(const struct message *m)
+{
+    return m->role == ROLE_USER && m->hidden && m->n_blocks == 1 &&
+           m->blocks[0].kind == BLOCK_TEXT &&
+           (str_is(m->blocks[0].text, LOOP_GO_ON_CUT) ||
+            str_is(m->blocks[0].text, LOOP_GO_ON_BROKEN));
+}
+
+static bool
+is_said(const struct message *m)
+{
+    return m->role == ROLE_ASSISTANT && !m->hidden;
+}
+
+/* The message that the i-th goes on from: a server paused behind it, or it was cut off and asked on. None: i. */
+static size_t
+part_before(const struct state *st, size_t i)
+{
+    if (i >= 1 && is_said(st->messages[i - 1]))
+        return i - 1;
+    if (i >= 2 && is_go_on(st->messages[i - 1]) && is_said(st->messages[i - 2]))
+        return i - 2;
+    return i;
+}
+
+char *
+loop_final_text(const struct state *st)
+{
+    const struct message *m = state_last(st);
+    if (!m || !is_said(m))
+        return xstrdup("");
+    size_t first = st->n - 1;
+    while (part_before(st, first) != first)
+        first = part_before(st, first);
+    struct buf text;
+    buf_init(&text, BUF_MAX);
+    for (size_t i = first; i < st->n; i++) {
+        if (!is_said(st->messages[i]))
+            continue;
+        char *part = message_text(st->messages[i]);
+        buf_adds(&text, part);
+        free(part);
+    }
+    return buf_take(&text);
 }

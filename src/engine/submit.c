@@ -193,28 +193,6 @@ submit_attach_files(struct core *c, struct message_builder *b, const char *text)
 
 /* ---- the result ---- */
 
-/* What the model said last, with the parts before it that it was only asked on from; "" when the last word is not its own. */
-static char *
-final_text(const struct core *c)
-{
-    const struct state *st = &c->state;
-    const struct message *m = state_last(st);
-    if (!m || m->role != ROLE_ASSISTANT || m->hidden)
-        return xstrdup("");
-    size_t first = st->n - 1;
-    while (first >= 2 && loop_is_go_on(st->messages[first - 1]) &&
-           st->messages[first - 2]->role == ROLE_ASSISTANT && !st->messages[first - 2]->hidden)
-        first -= 2;
-    struct buf text;
-    buf_init(&text, BUF_MAX);
-    for (size_t i = first; i < st->n; i += 2) {
-        char *part = message_text(st->messages[i]);
-        buf_adds(&text, part);
-        free(part);
-    }
-    return buf_take(&text);
-}
-
 static char *
 as_json(void (*write)(const void *, struct buf *), const void *what)
 {
@@ -476,7 +454,7 @@ submit_run(struct engine *e, struct work *take_w)
         r.exit = EXIT_COMMAND_FAILED;
     }
     if (take_w->kind == WORK_PROMPT)
-        text = final_text(c);
+        text = loop_final_text(&c->state);
     engine_end_turn(e);
     bool failed = loop_exit_code(r.exit, cancel_fired(turn)) != 0;
     core_save_passport(c, failed ? SESSION_ERROR : SESSION_IDLE, r.err.text[0] ? r.err.text : NULL);

@@ -92,4 +92,25 @@ def partial_messages():
     w.close()
 
 
-main(print_mode, on_the_screen, a_cut_stream_is_retried, partial_messages)
+def pauses_go_on_in_the_same_message():
+    """What a server pauses between is one message of the model's, which grows at its end; a server that always pauses is asked nine times."""
+    w = World()
+    pause = {"stop_reason": "pause_turn"}
+    server = Server(w, {"responses": [[{"text": "first "}, pause], [{"text": "second "}, pause], [{"text": "third"}]]})
+    run = w.print_mode("hello", env=server.env)
+    check(run.returncode == 0 and run.stdout == "first second third\n", run)
+    requests = server.requests()
+    check([r["illegal"] for r in requests] == [None] * 3, [r["illegal"] for r in requests])
+    last = requests[-1]["body"]["messages"]
+    check([m["role"] for m in last] == ["user", "assistant"], last)
+    check([b["text"] for b in last[1]["content"]] == ["first ", "second "], last[1])
+    server.close()
+    server = Server(w, {"responses": [[{"text": "on and on "}, pause]]})
+    run = w.print_mode("hello", env=server.env)
+    requests = server.requests()
+    check(run.returncode == 0 and len(requests) == 3 + 9 and all(r["illegal"] is None for r in requests), run, len(requests))
+    server.close()
+    w.close()
+
+
+main(print_mode, on_the_screen, a_cut_stream_is_retried, partial_messages, pauses_go_on_in_the_same_message)

@@ -355,7 +355,8 @@ test_pause_turn_is_asked_on(void **state)
     rig_says(&r, "found");
     rig_start(&r);
     rig_post(&r, OP_SUBMIT, "go");
-    expect_exit(&r, "completed", "success", 0);
+    const struct event *e = rig_ends(&r, "completed", "success", 0);
+    assert_string_equal(e->u.result.text, "searchingfound");
     assert_int_equal(scripted_request(r.script, 1)->n_messages, 2);
     assert_false(rig_saw_transition(&r, "next_turn"));
     assert_int_equal(rig_count(&r, EV_MESSAGE), 2); /* both parts of the answer */

@@ -11,7 +11,7 @@ The log gets one JSON line a request: {"n", "path", "from": the client's port, "
 request is answered 400 with the reason.  Legal is: the first role is the user's, roles take turns, each tool_use is answered in the very next message, results
 first, no empty text, ids and names that the API takes, at most four cache_control marks and none on thinking; and tools, system and
 messages extend byte for byte those of the request before in the same conversation (the one that begins with the same message),
-cache_control and top-level scalars aside.  Of chat completions (POST .../chat/completions): one system message at most, and first; then
+cache_control and top-level scalars aside; a last message of the model's may have gained blocks at its end (it paused).  Of chat completions (POST .../chat/completions): one system message at most, and first; then
 user and assistant take turns, each tool call is answered by exactly one message of the role tool, right behind; no empty content; tools and
 messages extend those before byte for byte.  --no-extension, or "extension": false in the script, drops that last check: for folds,
 rewinds and forks, which change the past on purpose.
@@ -312,6 +312,11 @@ def raw_parts(text):
     return {"tools": top.get("tools"), "system": top.get("system"), "messages": [m for _, m in members(top["messages"], 0)]}
 
 
+def goes_on(m, now, last):
+    """Whether a message stands as it was, or is the model's own, then the last, with more blocks behind: what it said after a pause."""
+    return now == m or (last and '"role":"assistant"' in m and m.endswith("]}") and now.startswith(m[:-2] + ","))
+
+
 def fault_of_extension(before, now):
     """Why the request does not extend the one before byte for byte, or None."""
     for key in ("tools", "system"):
@@ -320,7 +325,7 @@ def fault_of_extension(before, now):
     for i, m in enumerate(before["messages"]):
         if i >= len(now["messages"]):
             return "message %d is gone" % i
-        if now["messages"][i] != m:
+        if not goes_on(m, now["messages"][i], i + 1 == len(before["messages"])):
             return "message %d changed: %.300s was %.300s" % (i, now["messages"][i], m)
     return None
 
