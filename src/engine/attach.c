@@ -40,7 +40,7 @@ add_block(struct message_builder *b, struct str text)
     buf_add_str(&block, fits);
     if (fits.len < text.len)
         buf_addf(&block, "\n[%zu bytes more]", text.len - fits.len);
-    buf_adds(&block, "\n</system-reminder>");
+    buf_adds(&block, "\n" HIDDEN_END);
     message_add_text(b, buf_str(&block));
     size_t n = block.len;
     buf_release(&block);

@@ -8,7 +8,7 @@
 #include "engine/core.h"
 #include "tools/task.h"
 
-#define TODO "<system-reminder>\nThe todo list, as it stands: "
+#define TODO HIDDEN_TAG "\nThe todo list, as it stands: "
 #define PERSON_PERCENT 5
 #define PERSON_TOKENS 10000
 #define LOCAL_PERCENT 20 /* extracts miss more than a model does */
@@ -112,7 +112,7 @@ add_todos(const struct core *c, struct message_builder *b)
                 continue;
             char *text =
                 str_contains(list, STR("pending")) || str_contains(list, STR("in_progress"))
-                    ? xasprintf(TODO "%.*s\n</system-reminder>", (int)list.len, list.ptr)
+                    ? xasprintf(TODO "%.*s\n" HIDDEN_END, (int)list.len, list.ptr)
                     : NULL;
             if (text)
                 message_add_text(b, str_from(text));
@@ -141,8 +141,7 @@ add_tasks(const struct core *c, struct message_builder *b)
         task_unref(t);
     }
     if (n) {
-        char *s = xasprintf("<system-reminder>\nStill running in the background: %s\n"
-                            "</system-reminder>",
+        char *s = xasprintf(HIDDEN_TAG "\nStill running in the background: %s\n" HIDDEN_END,
                             buf_cstr(&text));
         message_add_text(b, str_from(s));
         free(s);
@@ -183,7 +182,7 @@ add_head(const struct core *c, struct message_builder *b, const struct summary *
     add_pins(c, &text);
     buf_adds(&text, COMPACT_SUMMARY);
     summary_write(s, &text);
-    buf_adds(&text, "</system-reminder>");
+    buf_adds(&text, HIDDEN_END);
     message_add_text(b, buf_str(&text));
     buf_release(&text);
 }
@@ -212,9 +211,9 @@ build(struct core *c, const struct prompt *prompt, const struct summary *s, cons
     add_tasks(c, b);
     add_said(c, b, room_for_said(c, want->local) * scale / 100);
     if (want->going)
-        message_add_text(
-            b, STR("<system-reminder>\nYou are in the middle of this work. Go on with the next "
-                   "step that the summary names.\n</system-reminder>"));
+        message_add_text(b,
+                         STR(HIDDEN_TAG "\nYou are in the middle of this work. Go on with the next "
+                                        "step that the summary names.\n" HIDDEN_END));
     return message_build(b);
 }
 

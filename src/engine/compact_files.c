@@ -110,7 +110,9 @@ find_names(const struct core *c, struct names *names)
 
 /* ---- given again ---- */
 
-/* Fills content, or gives what the file is in its place: "gone", "no text". */
+static const char too_large[] = "too large";
+
+/* Fills content, or gives what the file is in its place: "gone", "no text", too_large. */
 static const char *
 read_text(const char *real, size_t max, struct stat *ret_stat, struct buf *content)
 {
@@ -120,7 +122,7 @@ read_text(const char *real, size_t max, struct stat *ret_stat, struct buf *conte
     if (!S_ISREG(ret_stat->st_mode))
         return "no regular file";
     if ((uintmax_t)ret_stat->st_size > max)
-        return "too large";
+        return too_large;
     if (!fs_read(real, max, content, &err))
         return "not to be read";
     if (!content->len)
@@ -143,7 +145,7 @@ add_file(struct core *c, struct message_builder *b, const char *path, size_t max
     if (!fault) {
         buf_addf(&text, COMPACT_FILE "%s, as it is now:\n", path);
         buf_add_str(&text, buf_str(&content));
-        buf_adds(&text, "\n</system-reminder>");
+        buf_adds(&text, "\n" HIDDEN_END);
         message_add_text(b, buf_str(&text));
         *ret_bytes = text.len;
         file_state_note(c->files, path, fs_mtime_ns(&st), buf_str(&content));
@@ -163,7 +165,7 @@ compact_say_pinned(const char *path, struct buf *out)
     buf_init(&content, PINNED_MAX);
     const char *fault = read_text(real, PINNED_MAX, &st, &content);
     buf_adds(out, path);
-    if (fault && strcmp(fault, "too large") == 0)
+    if (fault == too_large)
         buf_addf(out,
                  "  (%lld kB, of which a pin holds %zu: the model is told its name, and may read "
                  "it)",
@@ -185,10 +187,10 @@ compact_add_pinned_file(struct core *c, struct message_builder *b, const char *p
         *max_bytes -= bytes < *max_bytes ? bytes : *max_bytes;
         return;
     }
-    bool no_room = most < PINNED_MAX && strcmp(fault, "too large") == 0;
+    bool no_room = most < PINNED_MAX && fault == too_large;
     char *text =
-        xasprintf("<system-reminder>\nThe person pinned %s, whose content is not given here: "
-                  "%s%s. %s\n</system-reminder>",
+        xasprintf(HIDDEN_TAG "\nThe person pinned %s, whose content is not given here: "
+                             "%s%s. %s\n" HIDDEN_END,
                   path, no_room ? "" : "it is ", no_room ? "there is no room for it" : fault,
                   may ? "Keep to what it says; read of it what you need." : "");
     message_add_text(b, str_from(text));
@@ -215,10 +217,9 @@ compact_add_files(struct core *c, struct message_builder *b, size_t max_bytes)
         free(names.list[i]);
     }
     if (named.len) {
-        char *text =
-            xasprintf("<system-reminder>\nYou also read or changed these; read again what you "
-                      "need of them: %s\n</system-reminder>",
-                      buf_cstr(&named));
+        char *text = xasprintf(HIDDEN_TAG "\nYou also read or changed these; read again what you "
+                                          "need of them: %s\n" HIDDEN_END,
+                               buf_cstr(&named));
         message_add_text(b, str_from(text));
         free(text);
     }

@@ -55,7 +55,7 @@ compact_shown(const struct message *m)
 struct str
 compact_old_summary(const struct message *m)
 {
-    static const char end[] = "</system-reminder>";
+    static const char end[] = HIDDEN_END;
     struct str s = compact_shown(m);
     const char *at =
         s.len ? memmem(s.ptr, s.len, COMPACT_SUMMARY, sizeof COMPACT_SUMMARY - 1) : NULL;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 
 #define HIDDEN_TAG "<system-reminder>"
+#define HIDDEN_END "</system-reminder>"
 /* A file that the person named: its name and content follow. */
 #define HIDDEN_FILE HIDDEN_TAG "\nThe person named "
 /* Instruction files, of the session or of a folder. */

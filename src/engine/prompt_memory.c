@@ -91,6 +91,6 @@ prompt_build_memory(struct prompt *p, struct core *c)
     buf_adds(&p->memory, HIDDEN_TAG "\n" HIDDEN_RULES "for you. They hold before "
                                     "your defaults where they apply.\n\n");
     buf_add_str(&p->memory, buf_str(&p->files.text));
-    buf_adds(&p->memory, "</system-reminder>");
+    buf_adds(&p->memory, HIDDEN_END);
     buf_release(&p->files.text);
 }

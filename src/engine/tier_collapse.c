@@ -124,13 +124,13 @@ user_part(const struct fold *f)
     struct message_builder *b = message_builder_new(ROLE_USER);
     struct buf head;
     buf_init(&head, 4096);
-    buf_addf(
-        &head,
-        "<system-reminder>\n[folded: %zu messages, about %lld tokens] They stood here and were "
-        "taken out to make room. What the person wrote in them follows word for word; an "
-        "extract of the rest stands in the answer beside this. Files can be read again; "
-        "the person can bring the messages back with /context open.\n</system-reminder>",
-        s->to - s->from, (long long)s->tokens);
+    buf_addf(&head,
+             HIDDEN_TAG
+             "\n[folded: %zu messages, about %lld tokens] They stood here and were "
+             "taken out to make room. What the person wrote in them follows word for word; an "
+             "extract of the rest stands in the answer beside this. Files can be read again; "
+             "the person can bring the messages back with /context open.\n" HIDDEN_END,
+             s->to - s->from, (long long)s->tokens);
     message_add_text(b, buf_str(&head));
     buf_release(&head);
     for (size_t i = s->from; i < s->to; i++) {

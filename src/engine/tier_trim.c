@@ -15,9 +15,7 @@ struct part {
 static bool
 is_typed(const struct message *m, size_t block)
 {
-    const struct block *b = &m->blocks[block];
-    return m->role == ROLE_USER && !m->hidden && b->kind == BLOCK_TEXT &&
-           !str_starts(b->text, "<system-reminder>");
+    return m->blocks[block].kind == BLOCK_TEXT && tier_is_typed(m, block);
 }
 
 /* Typed, never sent, not the newest, and a quarter of the window or more: a prompt that did not fit ended its turn, and would end
