@@ -66,10 +66,9 @@ void compact_say_pinned(const char *path, struct buf *out);
 struct prompt;
 struct compact_want {
     int64_t before; /* tokens until now */
-    int64_t
-        goal; /* tokens that it should keep within with the prompt; files and older messages give way */
-    bool going; /* the turn goes on with it */
-    bool local; /* no model wrote the summary: more of the person's messages stand beside it */
+    int64_t goal;   /* ... to keep within, with the prompt; files and older messages give way */
+    bool going;     /* the turn goes on with it */
+    bool local;     /* no model wrote the summary: more of the person's messages stand beside it */
 };
 struct message *compact_build(struct core *c, const struct prompt *prompt, const struct summary *s,
                               const struct compact_want *want);

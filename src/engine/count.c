@@ -25,9 +25,8 @@ context_count(struct core *c, int64_t *ret_tokens)
     if (!c->provider->count || !c->loaded || st->n_counted >= st->n || c->counted_turn == turn + 1)
         return false;
     c->counted_turn = turn + 1;
-    core_mend(
-        c,
-        " before it was counted"); /* a server counts what it would take, and what it would be sent */
+    /* a server counts what it would take, and what it would be sent */
+    core_mend(c, " before it was counted");
     loop_fill_request(c, &r);
     if (!outgoing_prepare(&c->outgoing, c, &r.req, &err) ||
         !c->provider->count(c->provider->self, &r.req, WAIT_MS, &tokens, &err)) {

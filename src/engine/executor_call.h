@@ -12,11 +12,11 @@ struct call {
     struct cJSON *tree;      /* of input; NULL: bad input */
     const struct tool *tool; /* NULL: unknown */
     enum tool_state state;
-    bool
-        approved; /* it may run, with exactly this input: by the rules, the classifier or a person */
-    bool edited;  /* a person changed the input */
-    bool yes;     /* a person was asked and said it */
-    bool safe;    /* may overlap; valid for cwd generation safe_gen */
+    /* it may run, with exactly this input: by the rules, the classifier or a person */
+    bool approved;
+    bool edited;       /* a person changed the input */
+    bool yes;          /* a person was asked and said it */
+    bool safe;         /* may overlap; valid for cwd generation safe_gen */
     uint64_t safe_gen; /* 0: not judged yet */
     uint64_t ask_id;   /* while ASKING or JUDGING */
     struct cancel *cancel, *background;

@@ -10,8 +10,7 @@ ask_person(struct loop *l, struct round *r, double projected, struct err *err)
     bool fits = false;
     spend_ask(c, projected, err);
     while (!c->spend.stopped && !(fits = spend_allows(c, projected, err))) {
-        if (c->spend
-                .raised) { /* the other limit is crossed as well, which is a question of its own */
+        if (c->spend.raised) { /* the other limit is crossed too, which is a question of its own */
             spend_close(c, true, "person");
             spend_ask(c, projected, err);
         }

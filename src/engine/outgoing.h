@@ -15,8 +15,8 @@ struct model_request;
 
 struct outgoing { /* starts zeroed */
     char *model;
-    const struct message **in,
-        **out; /* a reference each: what stood there, and what was sent for it */
+    /* a reference each: what stood there, and what was sent for it */
+    const struct message **in, **out;
     size_t n, cap;
     uint64_t in_edition, edition; /* of in, as the request said; of out */
     struct validator_proof proof; /* of out */

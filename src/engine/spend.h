@@ -19,9 +19,9 @@ struct op;
 
 struct spend {    /* starts zeroed */
     double given; /* --max-budget-usd; 0: none */
-    double raised_session,
-        raised_day; /* by the person, in this session; 0: as set, negative: no limit */
-    double owed;    /* of the day, and not in its file yet */
+    /* by the person, in this session; 0: as set, negative: no limit */
+    double raised_session, raised_day;
+    double owed; /* of the day, and not in its file yet */
     bool said_unknown, said_sub, said_day;
     uint64_t asks; /* so many dialogs were shown */
     bool open;     /* a dialog is; what was answered in the last one: */

@@ -4,7 +4,7 @@
  * event of its block; what never finds its other half is U+FFFD in a text. In anything else, a tool's input above all, an event with
  * bytes that are no UTF-8 is junk.
  *
- *     tree = anthropic_halves_parse(&h, data, &bytes, &err);      NULL: junk
+ *     tree = anthropic_halves_parse(&h, data, &bytes, &shown, &err);      NULL: junk
  *     if (anthropic_read_event(tree, bytes, &d)) n = anthropic_halves_deltas(&h, &d, out);
  *
  * One stream's, one thread. What comes out is borrowed until the next call.

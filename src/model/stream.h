@@ -48,8 +48,8 @@ struct usage {
     bool estimated;
     bool fast;              /* the server ran it at the higher speed */
     int64_t cache_write_1h; /* of cache_write, what is kept an hour and costs more */
-    int64_t cleared_uses,
-        cleared_tokens; /* what the server left out of this request (applied_edits) */
+    /* what the server left out of this request (applied_edits) */
+    int64_t cleared_uses, cleared_tokens;
 };
 
 /* Adds tokens up; what belongs to one request alone (fast, what was cleared) stays out. */

@@ -35,10 +35,10 @@ size_t conversation_len(const struct conversation *t); /* messages; NULL: 0 */
 size_t conversation_live(const struct conversation *t);
 /* Bytes of messages from..to-1 as they stand in the file. */
 int64_t conversation_bytes(const struct conversation *t, size_t from, size_t to);
-int64_t
-conversation_torn(const struct conversation *t); /* bytes at the end that are no whole record */
-size_t conversation_unread(
-    const struct conversation *t); /* lines that are no records, the torn end apart */
+/* Bytes at the end that are no whole record. */
+int64_t conversation_torn(const struct conversation *t);
+/* Lines that are no records, the torn end apart. */
+size_t conversation_unread(const struct conversation *t);
 bool conversation_is_user(const struct conversation *t, size_t i);
 /* Message i; yours. After a crash the last one may hold a tool_use without result: it is given as it is. */
 struct message *conversation_message(struct conversation *t, size_t i);
