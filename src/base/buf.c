@@ -149,12 +149,6 @@ buf_adds(struct buf *b, const char *s)
 }
 
 bool
-buf_addc(struct buf *b, char c)
-{
-    return buf_add(b, &c, 1);
-}
-
-bool
 buf_addf(struct buf *b, const char *fmt, ...)
 {
     va_list ap;
@@ -229,12 +223,6 @@ buf_take(struct buf *b)
 }
 
 struct str
-str_from(const char *s)
-{
-    return (struct str){s ? s : "", s ? strlen(s) : 0};
-}
-
-struct str
 str_make(const char *p, size_t len)
 {
     return (struct str){p, len};
@@ -247,32 +235,21 @@ str_eq(struct str a, struct str b)
 }
 
 bool
-str_is(struct str a, const char *s)
-{
-    /* Tables of names are searched by this: most differ in their first byte. */
-    if (!s || !a.len || a.ptr[0] != *s)
-        return !a.len && (!s || !*s);
-    return str_eq(a, str_from(s));
-}
-
-bool
-str_starts(struct str a, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return a.len >= n && memcmp(a.ptr, prefix, n) == 0;
-}
-
-bool
-str_ends(struct str a, const char *suffix)
-{
-    size_t n = strlen(suffix);
-    return a.len >= n && memcmp(a.ptr + a.len - n, suffix, n) == 0;
-}
-
-bool
 str_contains(struct str a, struct str needle)
 {
-    return needle.len == 0 || (a.len && memmem(a.ptr, a.len, needle.ptr, needle.len));
+    if (needle.len == 0)
+        return true;
+    /* By one of its bytes: memmem reads its way through byte by byte. A blank is everywhere, so what stands behind it is looked for. */
+    size_t key = needle.len > 1 && needle.ptr[0] == ' ', at = key;
+    while ((at = str_find(a, needle.ptr[key], at)) != (size_t)-1) {
+        struct str here = {a.ptr + at - key, a.len - at + key};
+        if (here.len < needle.len)
+            return false;
+        if (memcmp(here.ptr, needle.ptr, needle.len) == 0)
+            return true;
+        at++;
+    }
+    return false;
 }
 
 size_t

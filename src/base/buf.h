@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct str {
     const char *ptr;
@@ -39,9 +40,18 @@ bool buf_full(const struct buf *b); /* some add did not fit */
 bool buf_add(struct buf *b, const void *p, size_t len);
 bool buf_add_str(struct buf *b, struct str s);
 bool buf_adds(struct buf *b, const char *s); /* NUL-terminated */
-bool buf_addc(struct buf *b, char c);
 bool buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+/* Here, for texts are made byte by byte in many places. */
+static inline bool
+buf_addc(struct buf *b, char c)
+{
+    if (b->len >= b->max || b->len + 1 >= b->cap)
+        return buf_add(b, &c, 1);
+    b->data[b->len++] = c;
+    b->data[b->len] = '\0';
+    return true;
+}
 void buf_truncate(struct buf *b, size_t len); /* len <= b->len */
 void buf_remove_front(struct buf *b, size_t n);
 /* room for n more bytes, or NULL and `full`; then buf_commit */
@@ -52,14 +62,38 @@ struct str buf_str(const struct buf *b);
 /* the bytes are yours (never NULL); the buf is empty again */
 char *buf_take(struct buf *b);
 
+/*
+ * Questions that are asked of every word for whole tables of names stand here: what is compared with a literal needs no call.
+ */
 /* A str over a literal or NUL-terminated string; NULL gives the empty str. */
-struct str str_from(const char *s);
+static inline struct str
+str_from(const char *s)
+{
+    return (struct str){s ? s : "", s ? strlen(s) : 0};
+}
 struct str str_make(const char *p, size_t len);
 #define STR(lit) ((struct str){"" lit, sizeof(lit) - 1})
 bool str_eq(struct str a, struct str b);
-bool str_is(struct str a, const char *s);
-bool str_starts(struct str a, const char *prefix);
-bool str_ends(struct str a, const char *suffix);
+static inline bool
+str_is(struct str a, const char *s)
+{
+    /* Most names of a table differ in their first byte. */
+    if (!s || !a.len || a.ptr[0] != *s)
+        return !a.len && (!s || !*s);
+    return a.len == strlen(s) && memcmp(a.ptr, s, a.len) == 0;
+}
+static inline bool
+str_starts(struct str a, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return a.len >= n && memcmp(a.ptr, prefix, n) == 0;
+}
+static inline bool
+str_ends(struct str a, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    return a.len >= n && memcmp(a.ptr + a.len - n, suffix, n) == 0;
+}
 bool str_contains(struct str a, struct str needle);
 /* Index of c at or after `from`, or (size_t)-1. */
 size_t str_find(struct str a, char c, size_t from);
