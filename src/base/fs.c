@@ -295,8 +295,14 @@ fs_join(const char *dir, const char *name)
 {
     if (name[0] == '/')
         return xstrdup(name);
-    size_t n = strlen(dir);
-    return xasprintf("%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
+    size_t n = strlen(dir), len = strlen(name);
+    bool slash = n == 0 || dir[n - 1] != '/';
+    char *joined = xmalloc(n + slash + len + 1);
+    memcpy(joined, dir, n);
+    if (slash)
+        joined[n] = '/';
+    memcpy(joined + n + slash, name, len + 1);
+    return joined;
 }
 
 char *
@@ -319,8 +325,10 @@ fs_basename(const char *path)
 static void
 add_components(struct buf *out, struct str path)
 {
-    struct str part;
-    while (str_split(&path, '/', &part)) {
+    for (size_t from = 0, end; from < path.len; from = end + 1) {
+        for (end = from; end < path.len && path.ptr[end] != '/';)
+            end++;
+        struct str part = {path.ptr + from, end - from};
         if (part.len == 0 || str_is(part, "."))
             continue;
         if (str_is(part, "..")) {
@@ -340,6 +348,7 @@ fs_normalize(const char *base, const char *path)
 {
     struct buf out;
     buf_init(&out, BUF_MAX);
+    buf_reserve(&out, strlen(base) + strlen(path) + 2);
     if (path[0] != '/')
         add_components(&out, str_from(base));
     add_components(&out, str_from(path));
