@@ -55,6 +55,17 @@ add_finding(struct decision *d, const char *layer, enum verdict v)
 }
 
 struct finding *
+decision_take(struct decision *d, const char *layer, enum verdict v, const char *rule,
+              char *take_part, char *take_reason)
+{
+    struct finding *f = add_finding(d, layer, v);
+    f->rule = xstrdup(rule);
+    f->part = take_part;
+    f->reason = take_reason;
+    return f;
+}
+
+struct finding *
 decision_add(struct decision *d, const char *layer, enum verdict v, const char *rule,
              const char *part, const char *fmt, ...)
 {
@@ -65,11 +76,7 @@ decision_add(struct decision *d, const char *layer, enum verdict v, const char *
     va_start(ap, fmt);
     buf_vaddf(&reason, fmt, ap);
     va_end(ap);
-    struct finding *f = add_finding(d, layer, v);
-    f->rule = xstrdup(rule);
-    f->part = xstrdup(part);
-    f->reason = buf_take(&reason);
-    return f;
+    return decision_take(d, layer, v, rule, xstrdup(part), buf_take(&reason));
 }
 
 static bool

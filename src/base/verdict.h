@@ -60,6 +60,9 @@ void decision_release(struct decision *d);
 struct finding *decision_add(struct decision *d, const char *layer, enum verdict v,
                              const char *rule, const char *part, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
+/* The same of texts that change hands. */
+struct finding *decision_take(struct decision *d, const char *layer, enum verdict v,
+                              const char *rule, char *take_part, char *take_reason);
 /* Notes an effect once; path and leads may be NULL. */
 void decision_add_effect(struct decision *d, const char *kind, const char *path, const char *leads);
 void decision_copy(struct decision *dst, const struct decision *src); /* dst is uninitialised */

@@ -65,16 +65,14 @@ below_root(const struct chain *c, struct str s)
 static void
 shorten_quoted(const struct chain *c, struct buf *reason)
 {
-    struct buf out;
-    struct str s = buf_str(reason);
-    buf_init(&out, 8192);
-    for (size_t i = 0; i < s.len; i++) {
-        buf_addc(&out, s.ptr[i]);
-        if (s.ptr[i] == '\'')
-            i += below_root(c, str_sub(s, i + 1, s.len));
+    for (size_t at = 0; (at = str_find(buf_str(reason), '\'', at)) != (size_t)-1;) {
+        struct str quoted = str_sub(buf_str(reason), ++at, reason->len);
+        size_t n = below_root(c, quoted);
+        if (!n)
+            continue;
+        memmove(reason->data + at, quoted.ptr + n, quoted.len - n);
+        buf_truncate(reason, reason->len - n);
     }
-    buf_release(reason);
-    *reason = out;
 }
 
 void
@@ -92,17 +90,14 @@ chain_add(struct chain *c, const char *layer, enum verdict v, enum force force,
     struct str shown = str_from(part);
     shown = str_sub(shown, below_root(c, shown), shown.len);
     shown = str_sub(shown, 0, 2000);
-    char *cut = part ? str_dup(shown) : NULL;
-    struct finding *f =
-        decision_add(c->d, layer, v, rule ? rule->text : NULL, cut, "%s", buf_cstr(&reason));
+    struct finding *f = decision_take(c->d, layer, v, rule ? rule->text : NULL,
+                                      part ? str_dup(shown) : NULL, buf_take(&reason));
     if (rule && rule->file)
         f->file = xstrdup(rule->file);
     if (rule)
         f->line = rule->line;
     ARRAY_GROW(c->force, c->d->n_findings - 1, c->cap_force);
     c->force[c->d->n_findings - 1] = (unsigned char)force;
-    free(cut);
-    buf_release(&reason);
 }
 
 size_t
