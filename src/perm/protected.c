@@ -158,8 +158,11 @@ parts_protected(const char *path, bool *ret_own)
             str_split(&rest, '/', &part);
         }
         in_claude = name_is(part, ".claude");
+        /* Asked of every file: nearly all differ in their first letter (as name_is sees it), which the table has in lower case. */
+        char first = part.ptr[0] > 0 ? lower(part.ptr[0]) : '\0';
         for (size_t i = 0; i < ARRAY_LEN(names); i++)
-            if (name_is(part, names[i].name) && (!found || names[i].own)) {
+            if ((!first || first == names[i].name[0]) && name_is(part, names[i].name) &&
+                (!found || names[i].own)) {
                 found = names[i].what;
                 *ret_own = *ret_own || names[i].own;
             }
