@@ -224,6 +224,8 @@ static void
 judge_bomb(struct chain *c)
 {
     struct buf b;
+    if (!memchr(c->command.ptr, '(', c->command.len))
+        return;
     buf_init(&b, BUF_MAX);
     for (size_t i = 0; i < c->command.len; i++)
         if (!strchr(" \t\n", c->command.ptr[i]) || !c->command.ptr[i])
