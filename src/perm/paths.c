@@ -74,11 +74,12 @@ struct path_cache {
     struct {
         char *path, *real;
     } seen[SEEN_MAX]; /* by hash, the last one stays */
-    struct {
-        char *path;
-        struct stat st;
-        bool there;
-    } files[SEEN_MAX]; /* so are these */
+    struct file *files[SEEN_MAX]; /* so are these */
+};
+struct file {
+    char *path;
+    struct stat st;
+    bool there;
 };
 static _Thread_local struct path_cache *cache;
 
@@ -88,6 +89,14 @@ path_cache_begin(void)
     struct path_cache *before = cache;
     cache = xcalloc(1, sizeof *cache);
     return before;
+}
+
+static void
+file_free(struct file *f)
+{
+    if (f)
+        free(f->path);
+    free(f);
 }
 
 void
@@ -100,7 +109,7 @@ path_cache_end(struct path_cache *before)
     for (size_t i = 0; i < SEEN_MAX; i++) {
         free(cache->seen[i].path);
         free(cache->seen[i].real);
-        free(cache->files[i].path);
+        file_free(cache->files[i]);
     }
     free(cache);
     cache = before;
@@ -156,14 +165,15 @@ path_stat(const char *path, struct stat *ret_st)
 {
     if (!cache)
         return stat(path, ret_st) == 0;
-    size_t at = slot_of(path);
-    if (!cache->files[at].path || strcmp(cache->files[at].path, path) != 0) {
-        free(cache->files[at].path);
-        cache->files[at].path = xstrdup(path);
-        cache->files[at].there = stat(path, &cache->files[at].st) == 0;
+    struct file **f = &cache->files[slot_of(path)];
+    if (!*f || strcmp((*f)->path, path) != 0) {
+        file_free(*f);
+        *f = xcalloc(1, sizeof **f);
+        (*f)->path = xstrdup(path);
+        (*f)->there = stat(path, &(*f)->st) == 0;
     }
-    *ret_st = cache->files[at].st;
-    return cache->files[at].there;
+    *ret_st = (*f)->st;
+    return (*f)->there;
 }
 
 char *

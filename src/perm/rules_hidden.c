@@ -17,14 +17,17 @@ parts(char c)
 }
 
 static void
-cut(struct str s, struct perm_word *v, size_t *n)
+cut(struct str s, struct leaf_texts *t, size_t *cap)
 {
-    for (size_t i = 0; i < s.len && *n < HIDDEN_MAX;) {
+    for (size_t i = 0; i < s.len && t->n_hidden < HIDDEN_MAX;) {
         size_t from = i;
         while (i < s.len && !parts(s.ptr[i]))
             i++;
-        if (i > from)
-            v[(*n)++] = (struct perm_word){.text = str_sub(s, from, i - from), .known = true};
+        if (i > from) {
+            ARRAY_GROW(t->hidden, t->n_hidden, *cap);
+            t->hidden[t->n_hidden++] =
+                (struct perm_word){.text = str_sub(s, from, i - from), .known = true};
+        }
         while (i < s.len && parts(s.ptr[i]))
             i++;
     }
@@ -77,20 +80,18 @@ void
 hidden_init(struct leaf_texts *t, const struct perm_leaf *leaf)
 {
     bool sets = sets_command(leaf);
-    if (!leaf->n_hidden && !sets)
-        return;
-    t->hidden = xcalloc(HIDDEN_MAX, sizeof *t->hidden);
+    size_t cap = 0;
     for (size_t i = 0; i < leaf->n_hidden; i++) {
         struct str s = leaf->hidden[i].text;
-        cut(s, t->hidden, &t->n_hidden);
+        cut(s, t, &cap);
         if (s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-') /* "-Pless", "-H'firefox x'" */
-            cut(str_sub(s, 2, s.len), t->hidden, &t->n_hidden);
+            cut(str_sub(s, 2, s.len), t, &cap);
     }
     for (size_t i = 0; sets && i < leaf->n_assigns; i++)
         if (names_command(leaf->assigns[i].name))
-            cut(leaf->assigns[i].value.text, t->hidden, &t->n_hidden);
+            cut(leaf->assigns[i].value.text, t, &cap);
     for (size_t i = 1; sets && declares(leaf) && i < leaf->n_argv; i++)
-        cut(declared(leaf->argv[i].text), t->hidden, &t->n_hidden);
+        cut(declared(leaf->argv[i].text), t, &cap);
 }
 
 /* The program that the rule names, without its folder; empty: it may be any. */
