@@ -63,11 +63,8 @@ static enum match_how
 allow_match(const struct perm_rule *r, const struct leaf_texts *t)
 {
     struct str exact = buf_str(&t->exact), env = buf_str(&t->with_env);
-    char first = *r->pattern;
 
     if (!t->name_known && exact.len)
-        return MATCH_NONE;
-    if (first && first != '*' && first != *exact.ptr && first != *env.ptr)
         return MATCH_NONE;
     struct str p = str_from(r->pattern);
     if (!pattern_match(p, r->boundary, exact) && !(env.len && pattern_match(p, r->boundary, env)))
@@ -122,18 +119,24 @@ deny_match_folded(const struct perm_rule *r, const struct str text[DENY_TEXTS])
     return how;
 }
 
+/* An allow rule that begins otherwise than the command: nearly all of them do. */
 static bool
-is_for_bash(const struct perm_rule *r)
+begins_otherwise(const struct perm_rule *r, const struct leaf_texts *t)
 {
-    const char *t = r->tool; /* every rule is asked for every leaf */
-    return t[0] == 'B' && t[1] == 'a' && t[2] == 's' && t[3] == 'h' && !t[4];
+    if (r->verdict != VERDICT_ALLOW || !r->body || !r->pattern)
+        return false;
+    char first = *r->pattern;
+    return first && first != '*' && first != *buf_cstr(&t->exact) &&
+           first != *buf_cstr(&t->with_env);
 }
 
 enum match_how
 rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const struct perm_leaf *leaf,
                 bool fold_case)
 {
-    if (!is_for_bash(r))
+    if (begins_otherwise(r, t))
+        return MATCH_NONE;
+    if (!rule_is_for_bash(r))
         return r->verdict != VERDICT_ALLOW && !r->body &&
                        perm_rules_name_glob(str_from(r->tool), STR("Bash"))
                    ? MATCH_BLANKET
@@ -197,7 +200,7 @@ rules_name_env(const struct perm_rules *rs, const struct rule_filter *f, const s
 {
     for (size_t i = 0; rs && t->with_env.len && i < rs->n; i++) {
         const struct perm_rule *r = &rs->rules[i];
-        if (!rule_counts(r, f) || !r->pattern || !is_for_bash(r))
+        if (!rule_counts(r, f) || !r->pattern || !rule_is_for_bash(r))
             continue;
         struct str head = rule_head(r);
         size_t eq = str_find(head, '=', 0), blank = str_find(head, ' ', 0);
@@ -268,7 +271,7 @@ rules_match_raw(const struct perm_rules *rs, const struct rule_filter *f, struct
     raw_words(command, &text);
     for (size_t i = 0; rs && i < rs->n && !found; i++) {
         const struct perm_rule *r = &rs->rules[i];
-        if (!rule_counts(r, f) || !is_for_bash(r))
+        if (!rule_counts(r, f) || !rule_is_for_bash(r))
             continue;
         struct buf head;
         buf_init(&head, TEXT_MAX);

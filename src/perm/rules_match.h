@@ -19,6 +19,12 @@ rule_counts(const struct perm_rule *r, const struct rule_filter *f)
 {
     return r->verdict == f->list && (r->verdict != VERDICT_ALLOW || rule_allow_counts(r, f));
 }
+static inline bool
+rule_is_for_bash(const struct perm_rule *r)
+{
+    const char *t = r->tool;
+    return t[0] == 'B' && t[1] == 'a' && t[2] == 's' && t[3] == 'h' && !t[4];
+}
 
 /* ---- reading rules (rules_parse.c, rules_names.c, rules_report.c) ---- */
 enum { RULES_MAX = 20000 };
