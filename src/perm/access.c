@@ -38,8 +38,7 @@ path_rules_exist(const struct chain *c, const struct access *a)
     const struct perm_rules *rs = c->req->rules;
     if (a->kind == EFFECT_EXEC) /* what runs may be what a rule for Bash names */
         return rules_any(rs, &c->deny, "Bash") || rules_any(rs, &c->ask, "Bash");
-    return rules_any(rs, &c->deny, "Read") ||
-           (kinds[a->kind].write && rules_any(rs, &c->deny, "Edit"));
+    return c->denies_read || (kinds[a->kind].write && c->denies_edit);
 }
 
 static enum match_how
@@ -269,7 +268,7 @@ path_allowed(const struct chain *c, const struct access *a, const struct path_na
     for (size_t i = 0; !r && c->req->rules && i < c->req->rules->n; i++) {
         const struct perm_rule *one = &c->req->rules->rules[i];
         /* Rules for the bare tool are judged by the tool's place, below. */
-        if (!one->body || !rule_counts(one, &c->allow) || strcmp(one->tool, "Bash") == 0)
+        if (!one->body || !rule_counts(one, &c->allow) || rule_is_for_bash(one))
             continue;
         for (; deep.n < n->n; deep.n++)
             deep.v[deep.n] =

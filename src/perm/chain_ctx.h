@@ -86,6 +86,7 @@ struct chain {
     bool trusted;         /* the project's own files may widen */
     const char *distrust; /* why not, borrowed */
     struct rule_filter allow, ask, deny;
+    bool denies_read, denies_edit; /* there are deny rules for Read, for Edit */
     struct perm_anchor anchor;
     bool fold;
 
@@ -107,6 +108,7 @@ struct chain {
     struct path_cache *cache_before;
     struct str_set seen; /* accesses judged already */
     struct arena *keys;  /* what it holds; NULL: none yet */
+    enum { CONFIG_UNREAD, CONFIG_PLAIN, CONFIG_RUNS } config; /* of the root's repository */
     struct buf key;      /* the next one, in the making */
 };
 

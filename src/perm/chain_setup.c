@@ -100,6 +100,8 @@ setup_mode(struct chain *c, const struct perm_request *req)
                                     .fold_case = c->fold};
     c->ask = (struct rule_filter){.list = VERDICT_ASK, .fold_case = c->fold};
     c->deny = (struct rule_filter){.list = VERDICT_DENY, .fold_case = c->fold};
+    c->denies_read = rules_any(req->rules, &c->deny, "Read");
+    c->denies_edit = rules_any(req->rules, &c->deny, "Edit");
 }
 
 static void

@@ -311,7 +311,15 @@ prints_environment(const struct perm_leaf *l)
 }
 
 static bool
-runs_free(const struct chain *c, const struct perm_leaf *l)
+config_runs(struct chain *c)
+{
+    if (c->config == CONFIG_UNREAD)
+        c->config = repo_config_runs(c->root) ? CONFIG_RUNS : CONFIG_PLAIN;
+    return c->config == CONFIG_RUNS;
+}
+
+static bool
+runs_free(struct chain *c, const struct perm_leaf *l)
 {
     if (l->effects_unknown || l->raises_power || !l->name_known || prints_environment(l) ||
         wait_sets_name(l))
@@ -320,7 +328,7 @@ runs_free(const struct chain *c, const struct perm_leaf *l)
         return true;
     if (l->cls != CLASS_GIT_READ || !c->trusted)
         return false;
-    return repo_git_is_own(c, l) && !repo_config_runs(c->root);
+    return repo_git_is_own(c, l) && !config_runs(c);
 }
 
 /* An Edit rule speaks for this write, under each of its names, and nothing about the place is odd. */

@@ -58,8 +58,8 @@ raw_rules(struct chain *c, struct str command)
     if (r)
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, NULL,
                   "the command cannot be analysed and holds the words of an ask rule");
-    if (rules_any(rs, &c->deny, "Bash") || rules_any(rs, &c->ask, "Bash") ||
-        rules_any(rs, &c->deny, "Read") || rules_any(rs, &c->deny, "Edit"))
+    if (rules_any(rs, &c->deny, "Bash") || rules_any(rs, &c->ask, "Bash") || c->denies_read ||
+        c->denies_edit)
         chain_add(
             c, "rules", VERDICT_ASK, FORCE_HARD, NULL, NULL,
             "there are deny or ask rules, and whether they speak of this command cannot be told");
@@ -88,8 +88,9 @@ raw_is_grave(struct str s)
         size_t n = 0;
         while (i + n < s.len && (isalnum((unsigned char)s.ptr[i + n]) || s.ptr[i + n] == '_'))
             n++;
+        struct str word = str_sub(s, i, n);
         for (size_t k = 0; n && k < ARRAY_LEN(words); k++)
-            if (str_is(str_sub(s, i, n), words[k]))
+            if (str_is(word, words[k]))
                 return true;
         i += n ? n : 1;
     }

@@ -373,7 +373,7 @@ judge_pieces(const struct look *k, const struct perm_leaf *l, struct str s)
 {
     size_t looked = 0;
     struct look in = *k;
-    in.reads = rules_any(k->c->req->rules, &k->c->deny, "Read");
+    in.reads = k->c->denies_read;
     for (size_t i = 0; i < s.len;) {
         size_t n = 0, letters = 0;
         while (i + n < s.len && is_name_char(s.ptr[i + n]))
@@ -488,7 +488,7 @@ judge_links(struct chain *c, const struct perm_leaf *l)
     if (!leaf_is(l, "ln"))
         return;
     bool hard = !trees_has(l, "~s|--symbolic");
-    bool edits = rules_any(c->req->rules, &c->deny, "Edit");
+    bool edits = c->denies_edit;
     for (size_t i = 1; i < l->n_argv; i++) {
         /* a link in the place of a folder decides what lies in it */
         struct look k = {.c = c, .edits = edits && (hard || i + 1 == l->n_argv)};
@@ -500,7 +500,7 @@ judge_links(struct chain *c, const struct perm_leaf *l)
 void
 judge_operands(struct chain *c, const struct perm_leaf *l)
 {
-    bool edit_rules = rules_any(c->req->rules, &c->deny, "Edit"), code = takes_code(l);
+    bool edit_rules = c->denies_edit, code = takes_code(l);
     judge_links(c, l);
     judge_copies(c, l);
     if (copies_into(l))
