@@ -243,10 +243,14 @@ bool substitution_revision(struct sh *sh, TSNode node, size_t first);
 bool substitution_counts(struct sh *sh, TSNode node);
 /* Asked some twenty times for each node, so it is here, and most differ in their first letter. */
 static inline bool
+type_is(const char *is, const char *type)
+{
+    return is[0] == type[0] && strcmp(is, type) == 0;
+}
+static inline bool
 node_is(TSNode n, const char *type)
 {
-    const char *is = ts_node_type(n);
-    return is[0] == type[0] && strcmp(is, type) == 0;
+    return type_is(ts_node_type(n), type);
 }
 struct str node_text(const struct sh *sh, TSNode n);
 bool gap_is_blank(const struct sh *sh, uint32_t from, uint32_t to, bool newlines);

@@ -6,8 +6,9 @@
 static bool
 is_redirect(TSNode n)
 {
-    return node_is(n, "file_redirect") || node_is(n, "herestring_redirect") ||
-           node_is(n, "heredoc_redirect");
+    const char *type = ts_node_type(n);
+    return type_is(type, "file_redirect") || type_is(type, "herestring_redirect") ||
+           type_is(type, "heredoc_redirect");
 }
 
 static void
@@ -208,11 +209,10 @@ drop_descriptor(struct sh *sh, struct pieces *ps, uint32_t redirect)
     ps->n--;
 }
 
-/* Reads child `i`; gives the index of the last one that was used up. */
+/* Reads n, which is child `i` of node; gives the index of the last one that was used up. */
 static uint32_t
-read_child(struct sh *sh, TSNode node, uint32_t i, struct reading *r)
+read_child(struct sh *sh, TSNode node, TSNode n, uint32_t i, struct reading *r)
 {
-    TSNode n = ts_node_child(node, i);
     uint32_t start = ts_node_start_byte(n);
     bool touches = r->redirect_before && start == r->end;
     r->end = ts_node_end_byte(n);
@@ -267,9 +267,10 @@ walk_command(struct sh *sh, TSNode node, const struct redirs *rd)
     struct words ws = {0};
     uint32_t count = ts_node_child_count(node);
     for (uint32_t i = 0; i < count && sh_spend(sh, 1); i++) {
-        if (!gap_is_blank(sh, r.end, ts_node_start_byte(ts_node_child(node, i)), false))
+        TSNode n = ts_node_child(node, i); /* found by counting */
+        if (!gap_is_blank(sh, r.end, ts_node_start_byte(n), false))
             sh_incomplete(sh, "the parser and the shell split the words in different ways");
-        i = read_child(sh, node, i, &r);
+        i = read_child(sh, node, n, i, &r);
     }
     if (r.ps.n && !r.named && looks_assigned(sh, r.ps.v[0]))
         sh_incomplete(sh, "the parser and the shell split the words in different ways");

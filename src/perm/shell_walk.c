@@ -248,13 +248,14 @@ walk_parts(struct sh *sh, TSNode n, const struct redirs *rd)
 {
     uint32_t count = ts_node_child_count(n);
     bool ends_in_list = count > 1 && is_list(ts_node_child(n, count - 1));
+    uint32_t end = 0;
     for (uint32_t i = 0; i < count; i++) {
         TSNode c = ts_node_child(n, i);
-        if (i > 0 && !gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)),
-                                   ts_node_start_byte(c), true))
+        if (i > 0 && !gap_is_blank(sh, end, ts_node_start_byte(c), true))
             sh_incomplete(sh, "the parser passed over a part of a pipe");
         if (i > 0 && i + 1 < count && is_list(c))
             sh_incomplete(sh, "a pipe is not understood");
+        end = ts_node_end_byte(c);
         if (ts_node_is_named(c) && !node_is(c, "comment") && !(ends_in_list && i + 1 == count))
             pipe_part(sh, c, i + 1 == count ? rd : NULL);
     }
@@ -288,16 +289,16 @@ walk_list(struct sh *sh, TSNode n, const struct redirs *rd)
     size_t k = 0;
     bool and_op = false, scope_last = sh->scope_last, scope_first = sh->scope_first;
     sh->scope_last = sh->scope_first = false;
-    uint32_t count = ts_node_child_count(n);
+    uint32_t count = ts_node_child_count(n), end = 0;
     for (uint32_t i = 0; i < count; i++) {
         TSNode c = ts_node_child(n, i);
         if (node_is(c, "&&"))
             and_op = true;
         else if (ts_node_is_named(c) && !node_is(c, "comment") && k < 2)
             side[k++] = c;
-        if (i > 0 && !gap_is_blank(sh, ts_node_end_byte(ts_node_child(n, i - 1)),
-                                   ts_node_start_byte(c), true))
+        if (i > 0 && !gap_is_blank(sh, end, ts_node_start_byte(c), true))
             sh_incomplete(sh, "the parser passed over a part of a list");
+        end = ts_node_end_byte(c);
     }
     if (k < 2) {
         sh_incomplete(sh, "a list is not understood");
@@ -491,8 +492,9 @@ walk_stmt(struct sh *sh, TSNode n, const struct redirs *rd)
     }
     sh->depth++;
     const struct kind *k = NULL;
+    const char *type = ts_node_type(n);
     for (size_t i = 0; i < ARRAY_LEN(kinds) && !k; i++)
-        if (node_is(n, kinds[i].type))
+        if (type_is(type, kinds[i].type))
             k = &kinds[i];
     if (k) {
         walk_kind(sh, k, n, rd);
