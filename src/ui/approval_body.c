@@ -197,6 +197,17 @@ sheet_rows(struct sheet *s)
 }
 
 void
+sheet_diff(struct sheet *s, int rows)
+{
+    const char *prefix;
+    struct str text = sheet_text(s, &prefix);
+    int most = rows > 6 ? 3 : 1;
+    if (rows > 1)
+        (void)text_rows(&s->top, text, str_from(prefix), s->w, most, s->ascii);
+    diffview_lines(&s->scroll, str_from(s->ask->ev->u.ask.diff), s->w, 0, 0);
+}
+
+void
 sheet_why(struct sheet *s)
 {
     const char *prefix;

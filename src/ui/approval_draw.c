@@ -95,7 +95,7 @@ make_body(struct sheet *s, int rows)
     if (s->a->confirm_always)
         sheet_always(s);
     else if (s->a->diff_open)
-        diffview_lines(&s->scroll, str_from(s->ask->ev->u.ask.diff), s->w, 0, 0);
+        sheet_diff(s, rows);
     else
         sheet_why(s);
 }

@@ -380,6 +380,20 @@ chain_finding(struct lines *out, const struct finding *x, int width, bool ascii)
     flow_release(&f);
 }
 
+static void
+put_verdict(struct lines *out, const struct decision *d, int width)
+{
+    struct flow f;
+    struct buf b;
+    flow_init(&f);
+    buf_init(&b, 1024);
+    buf_addf(&b, "verdict %s%s", verdict_name(d->verdict), lifts[d->liftable_by]);
+    flow_add(&f, ST_DIM, buf_str(&b));
+    flow_wrap(&f, out, &(struct indent){.width = width});
+    buf_release(&b);
+    flow_release(&f);
+}
+
 void
 chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
 {
@@ -404,8 +418,7 @@ chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
     }
     if (out->n)
         lines_begin(out, false);
-    lines_begin(out, false);
-    lines_addf(out, ST_DIM, "verdict %s%s", verdict_name(d->verdict), lifts[d->liftable_by]);
+    put_verdict(out, d, width);
     flow_release(&f);
     free(parts);
 }

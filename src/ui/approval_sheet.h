@@ -25,6 +25,8 @@ struct str sheet_text(struct sheet *s, const char **ret_prefix);
 void sheet_main(struct sheet *s, int rows);
 /* Rows that sheet_main would need to say all but the diff. */
 int sheet_rows(struct sheet *s);
+/* ... the diff, below the file that it changes. */
+void sheet_diff(struct sheet *s, int rows);
 /* ... the text, the chain and the diff, all of it. */
 void sheet_why(struct sheet *s);
 /* ... what "always" would save, and where, before it is saved. */

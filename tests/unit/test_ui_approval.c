@@ -401,6 +401,7 @@ edits_show_their_diff(void **state)
     press_none(YK_ENTER);
     assert_true(a.diff_open);
     assert_shows(&c, "+ new");
+    assert_shows(&c, "src/a.c"); /* whoever says yes here sees to which file */
     press_none('e');
     assert_false(a.editing);
 }
