@@ -329,6 +329,21 @@ plain_text(struct sh *sh, const struct xword *x, size_t n, bool pattern)
     return str_make(t, len);
 }
 
+/* "${n}p", "$a,${b}d": numbers that are not known, with a 1 in the place of each, and beside them only what makes addresses of them.
+ * Empty: something else. */
+static struct str
+counted_text(struct sh *sh, const struct xword *x)
+{
+    struct xword y = {0};
+    for (size_t i = 0; i < x->n; i++) {
+        bool number = (x->v[i].f & XN) || (x->v[i].f & XM);
+        if ((x->v[i].f & XU) ? !number : !number && !strchr("0123456789,$pdq=!;+~ {}", x->v[i].c))
+            return str_from(NULL);
+        xword_add(sh, &y, x->v[i].f & XU ? '1' : x->v[i].c, x->v[i].f & XU ? XQ : x->v[i].f);
+    }
+    return plain_text(sh, &y, y.n, false);
+}
+
 void
 expand_finish(struct sh *sh, struct xword *x, struct str src, enum word_mode mode,
               struct words *out)
@@ -367,6 +382,8 @@ expand_finish(struct sh *sh, struct xword *x, struct str src, enum word_mode mod
     w.numeric = !w.w.known && number && !w.split;
     w.w.glob = glob && w.w.known;
     w.w.text = w.w.known ? plain_text(sh, x, x->n, glob) : src;
+    if (!w.w.known && !glob && !w.split)
+        w.counted = counted_text(sh, x);
     if (!w.w.known)
         found_word(sh, x, mode != WORD_ARG, &w);
     words_add(sh, out, &w);

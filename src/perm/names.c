@@ -2,7 +2,9 @@
  * Commands whose operands are names that another one finds: find's {} and what a pipe feeds to xargs. Which commands print names, and
  * below which folders all of them lie; names_below.c looks at what lies there.
  */
+#include <glob.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "perm/programs.h"
 
@@ -125,7 +127,7 @@ names_of_search(struct sh *sh, const struct command *c, bool rg, struct names *r
     const struct program *p = program_find(rg ? STR("rg") : STR("grep"));
     options_parse(sh, SIZE_MAX, c, 1, &p->spec, &o);
     bool lists = o.seen['l'] || (rg ? o.seen['1'] : o.seen['L']);
-    if (!lists || !names_options(&o, rg ? "l1gtTiFwsSu.eP" : "lLrEFGPiwxseIaJ"))
+    if (!lists || !names_options(&o, rg ? "l1gtTiFwsSu.eP0" : "lLrEFGPiwxseIaJZ"))
         return false;
     size_t first = o.pattern || (rg && o.seen['1']) ? 0 : 1;
     *ret = (struct names){.below = arena_alloc(sh->a, ROOTS_MAX * sizeof *ret->below)};
@@ -135,13 +137,54 @@ names_of_search(struct sh *sh, const struct command *c, bool rg, struct names *r
             return false;
         ret->below[ret->n++] = w->w.text;
     }
+    ret->nul = o.seen[rg ? '0' : 'Z'];
     ret->bare = ret->n == 0;
     if (ret->bare)
         ret->below[ret->n++] = STR(".");
     return true;
 }
 
-/* ls of its folder or of one other: the names in it, a line each. */
+/* None of what the pattern stands for is a folder, whose content ls would list. */
+static bool
+matches_no_folder(struct sh *sh, struct str pattern)
+{
+    const struct cwdset *cwd = &sh->st.cwd;
+    glob_t g = {0};
+    const char *path = cwd->n == 1 && !cwd->unknown ? arena_printf(sh->a, "%s/%.*s", cwd->dir[0],
+                                                                   (int)pattern.len, pattern.ptr)
+                                                    : "";
+    int failed = glob(path, GLOB_NOSORT, NULL, &g);
+    bool none = *path && (failed == 0 || failed == GLOB_NOMATCH);
+    struct stat st;
+    for (size_t i = 0; none && !failed && i < g.gl_pathc; i++)
+        none = stat(g.gl_pathv[i], &st) != 0 || !S_ISDIR(st.st_mode);
+    globfree(&g);
+    return none;
+}
+
+/* "ls -t src/\*.c": the names that match, with their folder in front; with -d also those of folders. */
+static bool
+names_of_pattern(struct sh *sh, const struct word *w, bool folders, struct names *ret)
+{
+    struct str t = w->w.text;
+    while (folders && t.len > 1 && t.ptr[t.len - 1] == '/')
+        t.len--;
+    size_t cut = t.len;
+    while (cut > 0 && t.ptr[cut - 1] != '/')
+        cut--;
+    struct str dir = str_sub(t, 0, cut > 1 ? cut - 1 : cut), last = str_sub(t, cut, t.len - cut);
+    for (size_t i = 0; i < dir.len; i++)
+        if (strchr("*?[\\", dir.ptr[i]))
+            return false;
+    ret->bare = dir.len == 0;
+    ret->below[0] = dir.len ? dir : STR(".");
+    if (!folders)
+        ret->only = last;
+    return w->w.known && t.len && t.ptr[0] != '/' && pattern_is_plain(last) &&
+           (folders || matches_no_folder(sh, t));
+}
+
+/* ls of its folder, of one other or of a pattern: the names in it, a line each. */
 static bool
 names_of_list(struct sh *sh, const struct command *c, struct names *ret)
 {
@@ -151,12 +194,15 @@ names_of_list(struct sh *sh, const struct command *c, struct names *ret)
         .below = arena_alloc(sh->a, sizeof *ret->below), .n = 1, .flat = true, .bare = true};
     ret->below[0] = STR(".");
     const struct word *dir = o.n_operands == 1 ? &c->argv[o.operands[0]] : NULL;
-    if (!names_options(&o, "1aArtSXU") || o.n_operands > 1)
+    o.uncounted = o.uncounted && !(dir && dir->w.glob);
+    if (!names_options(&o, "1aArtSXUd") || o.n_operands > 1 || (o.seen['d'] && !dir))
         return false;
+    if (dir && dir->w.glob)
+        return names_of_pattern(sh, dir, o.seen['d'], ret);
     if (!dir)
         return true;
     ret->inside = ret->below[0] = dir->w.text;
-    return dir->w.known && !dir->w.glob && path_is_dir(sh, dir);
+    return dir->w.known && !o.seen['d'] && path_is_dir(sh, dir);
 }
 
 /* Lets some lines of its input through as they are; no operand names a file. *ret_nul: its lines end with NUL bytes. */

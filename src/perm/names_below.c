@@ -141,7 +141,9 @@ below_one(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct w
     dir.src = w->src;
     const struct cwdset *c = &sh->st.cwd;
     struct look k = {.sh = sh, .leaf = leaf, .lost = c->n != 1 || c->unknown};
-    k.only = w->only.len ? arena_dup(sh->a, w->only.ptr, w->only.len) : NULL;
+    /* Of a folder with that name all is read: only of files it says enough. */
+    struct str only = kind == EFFECT_READ_TREE && !w->no_links ? str_from(NULL) : w->only;
+    k.only = only.len ? arena_dup(sh->a, only.ptr, only.len) : NULL;
     k.no_links = w->no_links;
     k.flat = w->found && w->found->n.flat && kind == EFFECT_READ;
     const char *path = k.lost ? NULL : path_clean(sh->a, c->dir[0], w->below);
@@ -151,7 +153,7 @@ below_one(struct sh *sh, size_t leaf, enum perm_effect_kind kind, const struct w
             effect_span(sh, leaf, &dir, SPAN_TRACKED);
             look_at_index(&k, path);
         } else {
-            effect_only(sh, leaf, &dir, w->only);
+            effect_only(sh, leaf, &dir, only);
             look_below(&k, path, 0);
         }
     } else {

@@ -292,7 +292,7 @@ unknown_option(struct reader *r, const struct word *w)
 {
     if (w->w.known)
         return glob_may_begin(r->sh, w, '-');
-    return !w->below.len && !w->token &&
+    return !w->below.len && !w->token && !w->counted.len &&
            ((w->prefix.len == 0 && !w->procsub && !w->numeric) || w->split);
 }
 

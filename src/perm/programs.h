@@ -94,6 +94,7 @@ void ops_xml(struct judged *j);
 void ops_yq(struct judged *j);
 void ops_fd(struct judged *j);
 void ops_ps(struct judged *j);
+void ops_ip(struct judged *j);
 void ops_top(struct judged *j);
 void ops_lsof(struct judged *j);
 void ops_netstat(struct judged *j);

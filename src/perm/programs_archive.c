@@ -205,6 +205,8 @@ static const struct {
      "status is-active is-enabled is-failed is-system-running list-units list-unit-files "
      "list-timers list-sockets list-dependencies get-default",
      NULL, ""},
+    {"apt", "list show search policy depends rdepends", NULL, ""},
+    {"apt-cache", "policy show showpkg search depends rdepends madison stats pkgnames", NULL, ""},
     {"npm", "ls list ll la explain why root prefix", NULL, ".tool-versions"},
     {"npm", "config", "get list ls", ".tool-versions"},
     {"npm", "pkg", "get", ".tool-versions"},

@@ -269,7 +269,8 @@ write_backup(struct judged *j, const struct word *file, const struct word *suffi
 static bool
 sed_script(struct judged *j, const struct word *w)
 {
-    return w->w.known && !w->w.glob && script_sed_safe(j->sh, j->leaf, w->w.text);
+    struct str s = w->w.known ? w->w.text : w->counted; /* "${n}p" */
+    return (w->w.known || s.len) && !w->w.glob && script_sed_safe(j->sh, j->leaf, s);
 }
 
 /* sed: scripts are read; with -i the operands are changed. */

@@ -106,7 +106,8 @@ ops_yq(struct judged *j)
         judged_unknown(j, "it changes its files");
     if (!f || !f->w.known || f->w.glob || !yq_filter_safe(f->w.text))
         judged_unknown(j, "the filter may read what it should not");
-    judged_read(j, at + 1, EFFECT_READ);
+    /* a file that stands alone is read, with the filter "." */
+    judged_read(j, j->o.n_operands == at + 1 ? at : at + 1, EFFECT_READ);
 }
 
 /* A pager is a program that is run. */
@@ -128,8 +129,40 @@ ops_kill(struct judged *j)
     struct str s = c->n == 3 ? c->argv[2].w.text : STR("");
     for (size_t i = 0; i < s.len; i++)
         lists = lists && isalnum((unsigned char)s.ptr[i]);
+    bool asks = arg_is(c, 1, "-0") && c->n == 3 && (c->argv[2].numeric || c->argv[2].w.known) &&
+                !c->argv[2].w.glob;
+    if (asks) /* whether the process is there */
+        return;
     if (!lists || c->n > 3 || (c->n == 3 && !c->argv[2].w.known))
         judged_unknown(j, "it sends a signal");
+}
+
+/* ip shows: "ip -br a", "ip route show". Other words add, change, or run something in another name space. */
+void
+ops_ip(struct judged *j)
+{
+    static const char *const options[] = {"-4",     "-6", "-o",     "-s", "-d",    "-br",
+                                          "-brief", "-c", "-color", "-j", "-json", "-p"};
+    static const char *const objects[] = {"a",     "addr",  "address", "l",  "link", "r",
+                                          "route", "neigh", "n",       "ru", "rule"};
+    static const char *const shows[] = {"show", "list", "ls"};
+    const struct command *c = j->c;
+    size_t i = 1;
+    bool found = false;
+    for (; i < c->n; i++) {
+        bool option = false;
+        for (size_t k = 0; k < ARRAY_LEN(options); k++)
+            option = option || arg_is(c, i, options[k]);
+        if (!option)
+            break;
+    }
+    for (size_t k = 0; k < ARRAY_LEN(objects); k++)
+        found = found || arg_is(c, i, objects[k]);
+    bool bare = found && i + 1 == c->n, shown = false;
+    for (size_t k = 0; found && k < ARRAY_LEN(shows); k++)
+        shown = shown || (arg_is(c, i + 1, shows[k]) && i + 2 == c->n);
+    if (!bare && !shown)
+        judged_unknown(j, "this form of ip may change the network");
 }
 
 /* fd [PATTERN [FOLDER...]]: lists names. */

@@ -232,8 +232,10 @@ ops_diff(struct judged *j)
 {
     /* Without -r folders are compared too, file by file and no deeper. */
     bool tree = j->o.seen['r'];
-    for (size_t i = 0; i < j->o.n_operands; i++)
-        tree = tree || judged_operand(j, i)->w.glob || path_is_dir(j->sh, judged_operand(j, i));
+    for (size_t i = 0; i < j->o.n_operands; i++) {
+        const struct word *w = judged_operand(j, i);
+        tree = tree || w->w.glob || path_is_dir(j->sh, w) || (w->below.len && !w->no_links);
+    }
     judged_read(j, 0, tree ? EFFECT_READ_TREE : EFFECT_READ);
     if (tree && !j->o.seen['1'])
         judged_follow(j, 0, FOLLOW_READ);

@@ -220,7 +220,7 @@ static const struct program rows[] = {
           "no-ignore-case invert-match word-regexp line-regexp count color=? colour=? "
           "files-without-match/L files-with-matches/l max-count= only-matching quiet silent "
           "no-messages byte-offset with-filename no-filename label= line-number "
-          "initial-tab null after-context= before-context= context= text binary-files= "
+          "initial-tab null/Z after-context= before-context= context= text binary-files= "
           "devices= directories/d=: exclude/J= exclude-from=< exclude-dir/J= include/J= "
           "recursive/r dereference-recursive/R line-buffered binary null-data group-separator= "
           "no-group-separator" HELP,
@@ -235,7 +235,7 @@ static const struct program rows[] = {
           "after-context= before-context= context= encoding= fixed-strings/F hidden/. "
           "with-filename "
           "no-filename follow/L max-columns= max-columns-preview no-line-number pcre2 smart-case "
-          "type-not/T= multiline multiline-dotall null text count count-matches max-depth= "
+          "type-not/T= multiline multiline-dotall null/0 text count count-matches max-depth= "
           "regexp=| file=~ glob/g= iglob/g= ignore-case/i files-with-matches/l files-without-match "
           "threads= max-count= line-number only-matching quiet replace= case-sensitive/s type/t= "
           "unrestricted/u invert-match word-regexp/w line-regexp files/1 type-list/2 color= "

@@ -79,7 +79,9 @@ struct word {
     bool split;        /* unknown and unquoted: may become any number of words */
     bool procsub;      /* <(...) or >(...): a pipe, no file of the tree */
     bool numeric;      /* unknown, but only digits */
-    bool quoted;       /* holds quoting of any kind */
+    struct str
+        counted; /* addresses for sed with numbers that are not known, a 1 in the place of each */
+    bool quoted; /* holds quoting of any kind */
     struct str
         below; /* unknown, but the name of something in this folder: find's {}, names through xargs */
     bool tracked;    /* ... that git's index lists */

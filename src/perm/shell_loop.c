@@ -9,6 +9,7 @@ struct loop {
     uint32_t cond_to;
     struct str var;            /* for: unknown in each round */
     const struct found *found; /* ... or the name of something */
+    bool token;                /* ... or a revision */
 };
 
 static void
@@ -30,7 +31,7 @@ walk_round(struct sh *sh, const struct loop *l)
     if (l->var.len && l->found)
         state_set_found(sh, l->var, l->found);
     else if (l->var.len)
-        state_set(sh, l->var, VAR_UNKNOWN, str_from(NULL));
+        state_set(sh, l->var, l->token ? VAR_TOKEN : VAR_UNKNOWN, str_from(NULL));
     if (!ts_node_is_null(l->cond)) {
         walk_statements(sh, l->cond, 1, l->cond_to);
         cwd_join(&sh->st.cwd, &sh->fail);
@@ -160,8 +161,10 @@ walk_for(struct sh *sh, TSNode n)
     }
     if (!any || select || !can_unroll(sh, body, &ws)) {
         const struct found *f = ws.n == 1 && any && !select ? ws.v[0].found : NULL;
-        walk_rounds(
-            sh, &(struct loop){.body = body, .var = name, .found = f ? found_each(sh, f) : NULL});
+        walk_rounds(sh, &(struct loop){.body = body,
+                                       .var = name,
+                                       .found = f ? found_each(sh, f) : NULL,
+                                       .token = ws.n == 1 && any && !select && ws.v[0].pure});
         return;
     }
     struct state before = state_copy(sh, &sh->st);

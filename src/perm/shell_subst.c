@@ -91,6 +91,25 @@ argv_is(const struct perm_leaf *l, size_t i, const char *text)
     return i < l->n_argv && l->argv[i].known && !l->argv[i].glob && str_is(l->argv[i].text, text);
 }
 
+/* They print a number and know nothing else. */
+static bool
+leaf_prints_number(const struct perm_leaf *l)
+{
+    static const char *const rows[][4] = {{"nproc"},
+                                          {"date", "+%s"},
+                                          {"id", "-u"},
+                                          {"id", "-g"},
+                                          {"git", "rev-list", "--count", "HEAD"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        size_t n = 0;
+        while (n < 4 && rows[i][n] && argv_is(l, n, rows[i][n]))
+            n++;
+        if (n == l->n_argv && (n == 4 || !rows[i][n]))
+            return true;
+    }
+    return false;
+}
+
 /* "wc -l" of its input and "grep -c PATTERN" of that or of one file. */
 static bool
 leaf_counts(struct sh *sh, const struct perm_leaf *l)
@@ -99,6 +118,8 @@ leaf_counts(struct sh *sh, const struct perm_leaf *l)
     bool wc = argv_is(l, 0, "wc") && l->n_argv == 2, grep = argv_is(l, 0, "grep"), found = false;
     if (!l->argv_known || l->bad_env || !l->n_argv || funcs_have(sh, l->argv[0].text))
         return false;
+    if (leaf_prints_number(l))
+        return true;
     for (size_t i = 0; wc && i < ARRAY_LEN(counts); i++)
         found = found || argv_is(l, 1, counts[i]);
     if (!grep || l->n_argv < 3 || l->n_argv > 4 || !str_starts(l->argv[1].text, "-c"))
@@ -138,6 +159,9 @@ substitution_counts(struct sh *sh, TSNode node)
         st = ts_node_named_child(st, ts_node_named_child_count(st) - 1);
     if (node_is(st, "redirected_statement") && redirects_silent(sh, st))
         st = ts_node_named_child(st, 0);
-    return node_is(st, "command") && last->n_argv && leaf_counts(sh, last) &&
-           str_starts(node_text(sh, st), str_is(last->argv[0].text, "wc") ? "wc " : "grep ");
+    if (!node_is(st, "command") || !last->n_argv || !leaf_counts(sh, last))
+        return false;
+    struct str name = last->argv[0].text, text = node_text(sh, st);
+    return str_eq(str_sub(text, 0, name.len), name) &&
+           (text.len == name.len || text.ptr[name.len] == ' ');
 }

@@ -199,6 +199,39 @@ is_ref_name(struct sh *sh, const struct perm_leaf *l)
     return plain;
 }
 
+/* "git log --format=%h" with options that choose commits alone: hashes, a line each. */
+static bool
+lists_hashes(const struct perm_leaf *l)
+{
+    static const char *const plain[] = {"--all", "--no-merges", "--merges", "--reverse",
+                                        "--first-parent"};
+    static const char *const valued[] = {
+        "--since=", "--until=", "--author=", "--grep=", "--max-count="};
+    static const char *const formats[] = {"--format=%h",        "--format=%H",
+                                          "--pretty=%h",        "--pretty=%H",
+                                          "--pretty=format:%h", "--pretty=format:%H"};
+    bool hashes = false;
+    if (l->n_argv < 3 || !str_is(l->argv[0].text, "git") || !str_is(l->argv[1].text, "log"))
+        return false;
+    for (size_t i = 2; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        bool ok = s.len && s.ptr[0] != '-' && !l->argv[i].glob, format = false;
+        for (size_t k = 0; k < ARRAY_LEN(formats); k++)
+            format = format || str_is(s, formats[k]);
+        for (size_t k = 0; k < ARRAY_LEN(plain); k++)
+            ok = ok || str_is(s, plain[k]) || str_starts(s, valued[k]);
+        for (size_t k = 1; s.len > 1 && s.ptr[0] == '-' && k < s.len; k++)
+            if (!(s.ptr[k] >= '0' && s.ptr[k] <= '9') && !(k == 1 && s.ptr[k] == 'n'))
+                break;
+            else
+                ok = ok || k + 1 == s.len;
+        if (!ok && !format)
+            return false;
+        hashes = hashes || format;
+    }
+    return hashes;
+}
+
 bool
 substitution_revision(struct sh *sh, TSNode node, size_t first)
 {
@@ -217,5 +250,5 @@ substitution_revision(struct sh *sh, TSNode node, size_t first)
         l->n_argv == 4 && str_is(l->argv[0].text, "git") && str_is(l->argv[1].text, "merge-base");
     for (size_t i = 2; base && i < 4; i++)
         base = l->argv[i].text.len && l->argv[i].text.ptr[0] != '-' && !l->argv[i].glob;
-    return base || is_ref_name(sh, l);
+    return base || lists_hashes(l) || is_ref_name(sh, l);
 }

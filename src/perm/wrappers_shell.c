@@ -245,6 +245,16 @@ reads_start_file(const struct command *c)
     return sets_start_file(c->assigns, c->n_assigns) || sets_start_file(c->around, c->n_around);
 }
 
+/* "bash -n FILE" reads the file and runs nothing of it. */
+static bool
+only_checks(const struct wrap *x)
+{
+    const struct command *c = x->c;
+    return x->trusted && !x->w->power && c->n == 3 && arg_is(c, 1, "-n") && c->argv[2].w.known &&
+           !c->argv[2].w.glob && c->argv[2].w.text.len && !strchr("-+", c->argv[2].w.text.ptr[0]) &&
+           !reads_start_file(c);
+}
+
 void
 wrap_shell(struct wrap *x)
 {
@@ -258,6 +268,11 @@ wrap_shell(struct wrap *x)
     }
     if (reads_start_file(c)) /* before anything else */
         leaf_inner_text(sh, x->leaf, STR("\"$stdin\""), false);
+    if (only_checks(x)) {
+        leaf_at(sh, x->leaf)->cls = CLASS_READER;
+        effect_add(sh, x->leaf, EFFECT_READ, &c->argv[2]);
+        return;
+    }
     size_t i = shell_options(c, su, &with_c);
     with_c = with_c || (su && su_string(c, i, &i));
     if (literal_shell(c)) {
