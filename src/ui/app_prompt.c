@@ -25,12 +25,19 @@ history_find(struct app *a)
 }
 
 static void
+recall(struct app *a, struct str text)
+{
+    input_set(&a->input, text);
+    complete_hush(&a->complete, &a->input);
+}
+
+static void
 history_line_key(struct app *a, int key, struct str paste)
 {
     if (key == YK_ENTER || key == YK_TAB) {
         a->line = LINE_PROMPT;
         if (a->history_at < a->history.n)
-            input_set(&a->input, str_from(a->history.texts[a->history_at]));
+            recall(a, str_from(a->history.texts[a->history_at]));
     } else if (field_key(&a->field, key, paste)) {
         a->history_at = (size_t)-1;
         history_find(a);
@@ -59,7 +66,7 @@ history_step(struct app *a, int dir)
     input_expand(&a->input, &now);
     struct str s = history_move(&a->history, dir, buf_str(&now));
     if (s.ptr)
-        input_set(&a->input, s);
+        recall(a, s);
     buf_release(&now);
 }
 

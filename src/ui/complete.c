@@ -86,7 +86,7 @@ find_word(const struct complete *c, const struct input *in, size_t *ret_start)
 static void
 add_row(struct complete *c, const char *row, const char *help)
 {
-    if (c->n_rows < COMPLETE_ROWS) {
+    if (c->n_rows < COMPLETE_MAX) {
         if (!help)
             c->args[c->n_rows] = NULL;
         c->rows[c->n_rows] = row;
@@ -100,7 +100,7 @@ sift_files(struct complete *c)
 {
     struct str want = str_from(c->word);
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < c->n_files && c->n_rows < COMPLETE_ROWS; i++) {
+        for (size_t i = 0; i < c->n_files && c->n_rows < COMPLETE_MAX; i++) {
             const char *slash = strrchr(c->files[i], '/');
             bool first = str_starts(str_from(slash ? slash + 1 : c->files[i]), c->word) ||
                          str_starts(str_from(c->files[i]), c->word);
@@ -114,7 +114,7 @@ static void
 make_rows(struct complete *c)
 {
     c->n_rows = 0;
-    c->selected = 0;
+    c->selected = c->top = 0;
     c->chosen = false;
     if (!c->word || (c->closed && strcmp(c->closed, c->word) == 0))
         return;
@@ -122,10 +122,10 @@ make_rows(struct complete *c)
         sift_files(c);
         return;
     }
-    const struct command *found[COMPLETE_ROWS];
+    const struct command *found[COMPLETE_MAX];
     struct str word = str_trim(str_from(c->word));
     bool hint = c->kind == COMPLETE_HINT;
-    size_t n = c->commands ? commands_match(c->commands, word, found, COMPLETE_ROWS) : 0;
+    size_t n = c->commands ? commands_match(c->commands, word, found, COMPLETE_MAX) : 0;
     for (size_t i = 0; i < n; i++) {
         if (hint && !str_is(word, found[i]->name))
             continue;
@@ -191,6 +191,18 @@ complete_follow(struct complete *c, const struct input *in)
 }
 
 void
+complete_hush(struct complete *c, const struct input *in)
+{
+    size_t start = 0;
+    if (find_word(c, in, &start) == COMPLETE_NONE)
+        return;
+    char *word = str_dup(str_make(in->text.data + start, in->cursor - start));
+    set(&c->closed, word);
+    free(word);
+    c->n_rows = 0;
+}
+
+void
 complete_answer(struct complete *c, const struct event *ev)
 {
     if (!c->seq || ev->seq != c->seq)
@@ -230,6 +242,21 @@ accept(struct complete *c, struct input *in)
     c->n_rows = 0;
 }
 
+/* The first Down takes the first row, the first Up the last; what is chosen stays in sight. */
+static void
+choose(struct complete *c, bool down)
+{
+    if (!c->chosen)
+        c->selected = down ? 0 : c->n_rows - 1;
+    else
+        c->selected = (c->selected + (down ? 1 : c->n_rows - 1)) % c->n_rows;
+    c->chosen = true;
+    if (c->selected < c->top)
+        c->top = c->selected;
+    if (c->selected >= c->top + COMPLETE_ROWS)
+        c->top = c->selected - COMPLETE_ROWS + 1;
+}
+
 bool
 complete_key(struct complete *c, struct input *in, int key)
 {
@@ -238,12 +265,7 @@ complete_key(struct complete *c, struct input *in, int key)
     switch (key) {
     case YK_UP:
     case YK_DOWN:
-        /* the first Down takes the first row, the first Up the last */
-        if (!c->chosen)
-            c->selected = key == YK_DOWN ? 0 : c->n_rows - 1;
-        else
-            c->selected = (c->selected + (key == YK_DOWN ? 1 : c->n_rows - 1)) % c->n_rows;
-        c->chosen = true;
+        choose(c, key == YK_DOWN);
         return true;
     case YK_ENTER:
         if (!c->chosen)
@@ -299,25 +321,54 @@ draw_sides(struct canvas *canvas, struct rect row, enum style st, bool ascii)
     canvas_fill(canvas, row, st, NULL);
 }
 
+static void
+draw_row(const struct complete *c, struct canvas *canvas, struct rect row, size_t i, bool ascii)
+{
+    enum style st = c->chosen && i == c->selected ? ST_SELECT : ST_STATUS;
+    enum style dim = st == ST_SELECT ? st : ST_DIM;
+    draw_sides(canvas, row, st, ascii);
+    int x = canvas_text(canvas, row, INPUT_PREFIX, 0, st,
+                        c->kind == COMPLETE_FILE ? STR("@") : STR("/"));
+    x = draw_name(canvas, row, x, st, c->rows[i], ascii);
+    if (c->args[i] && *c->args[i])
+        x = canvas_text(canvas, row, x + 1, 0, dim, str_from(c->args[i]));
+    if (c->helps[i])
+        draw_help(canvas, row, x < 22 ? 24 : x + 2, dim, c->helps[i], ascii);
+}
+
+/* That there is more than is on the screen, and where one is in it. */
+static void
+draw_place(const struct complete *c, struct canvas *canvas, struct rect row, size_t first, int n)
+{
+    struct buf b;
+    buf_init(&b, 128);
+    buf_addf(&b, " %zu-%zu of %zu%s ", first + 1, first + (size_t)n, c->n_rows,
+             c->n_rows == COMPLETE_MAX ? "+" : "");
+    int x = row.w - text_width(buf_str(&b));
+    canvas_text(canvas, row, x > 0 ? x : 0, 0, ST_SELECT, buf_str(&b));
+    buf_release(&b);
+}
+
 void
 complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, int bottom,
               bool ascii)
 {
-    int n = (int)c->n_rows;
+    int n = c->n_rows < COMPLETE_ROWS ? (int)c->n_rows : COMPLETE_ROWS;
+    size_t first = c->top;
     if (n > bottom)
         n = bottom;
+    if (n < 1)
+        return;
+    if (c->chosen && c->selected >= first + (size_t)n)
+        first = c->selected - (size_t)n + 1;
     for (int i = 0; i < n; i++) {
         struct rect row = {r.x, bottom - n + i, r.w, 1};
-        enum style st = c->chosen && (size_t)i == c->selected ? ST_SELECT : ST_STATUS;
-        draw_sides(canvas, row, st, ascii);
-        int x = canvas_text(canvas, row, INPUT_PREFIX, 0, st,
-                            c->kind == COMPLETE_FILE ? STR("@") : STR("/"));
-        x = draw_name(canvas, row, x, st, c->rows[i], ascii);
-        if (c->args[i] && *c->args[i])
-            x = canvas_text(canvas, row, x + 1, 0, st == ST_SELECT ? st : ST_DIM,
-                            str_from(c->args[i]));
-        if (c->helps[i])
-            draw_help(canvas, row, x < 22 ? 24 : x + 2, st == ST_SELECT ? st : ST_DIM, c->helps[i],
-                      ascii);
+        draw_row(c, canvas, row, first + (size_t)i, ascii);
+    }
+    if (c->n_rows > (size_t)n) { /* not over the row that is chosen */
+        bool last_chosen = c->chosen && c->selected == first + (size_t)n - 1;
+        struct rect row = {r.x, last_chosen ? bottom - n : bottom - 1, r.w, 1};
+        if (!last_chosen || n > 1)
+            draw_place(c, canvas, row, first, n);
     }
 }

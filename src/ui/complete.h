@@ -19,7 +19,8 @@ enum complete_kind {
     COMPLETE_FILE
 };
 
-#define COMPLETE_ROWS 8
+#define COMPLETE_ROWS 8     /* on the screen at a time */
+#define COMPLETE_MAX 200    /* that can be gone through */
 #define COMPLETE_FILES 2000 /* an answer of this many may not be all */
 
 struct complete {
@@ -28,11 +29,12 @@ struct complete {
     char *word;                      /* what is being completed; NULL: nothing */
     char *closed;                    /* the word at which the person closed the list; NULL */
     const struct commands *commands; /* borrowed, set once; NULL: none complete */
-    const char *rows[COMPLETE_ROWS]; /* borrowed from files or commands */
-    const char *args[COMPLETE_ROWS];
-    const char *helps[COMPLETE_ROWS];
+    const char *rows[COMPLETE_MAX];  /* borrowed from files or commands */
+    const char *args[COMPLETE_MAX];
+    const char *helps[COMPLETE_MAX];
     size_t n_rows;
     size_t selected;
+    size_t top;   /* the first of those on the screen */
     bool chosen;  /* with Up or Down */
     char **files; /* the last answer */
     size_t n_files, cap_files;
@@ -46,6 +48,8 @@ void complete_release(struct complete *c);
 struct op *complete_follow(struct complete *c, const struct input *in);
 void complete_answer(struct complete *c,
                      const struct event *ev); /* EV_ANSWER; others' answers are passed over */
+/* The text was not typed but recalled: no list over it until it changes, Up and Down go on to the next. */
+void complete_hush(struct complete *c, const struct input *in);
 /* Up, Down, Tab, Enter once a row was chosen, Esc: true when taken. */
 bool complete_key(struct complete *c, struct input *in, int key);
 /* Above the row `bottom`, as wide as r. */

@@ -74,6 +74,49 @@ the_best_comes_first(void **state)
     expect_rows("/model", "model");
 }
 
+/* A list longer than its rows is gone through to its end, and says that it is longer. */
+static void
+all_commands_can_be_reached(void **state)
+{
+    (void)state;
+    struct canvas c;
+    canvas_init(&c, 80, 24);
+    commands_take(&commands, STR("{\"commands\":[{\"name\":\"x-one\"},{\"name\":\"x-two\"},"
+                                 "{\"name\":\"x-3\"},{\"name\":\"x-4\"},{\"name\":\"x-5\"},"
+                                 "{\"name\":\"x-6\"},{\"name\":\"x-7\"},{\"name\":\"x-8\"},"
+                                 "{\"name\":\"x-9\"},{\"name\":\"x-last\"}]}"));
+    type("/x-");
+    assert_int_equal(complete.n_rows, 10);
+    complete_draw(&complete, &c, (struct rect){2, 20, 76, 1}, 20, false);
+    assert_shows(&c, "1-8 of 10");
+    assert_hides(&c, complete.rows[9]);
+    for (size_t i = 0; i < complete.n_rows; i++)
+        assert_true(complete_key(&complete, &input, YK_DOWN));
+    complete_draw(&complete, &c, (struct rect){2, 20, 76, 1}, 20, false);
+    assert_shows(&c, "3-10 of 10");
+    assert_shows(&c, complete.rows[9]);
+    assert_hides(&c, complete.rows[1]);
+    assert_true(complete_key(&complete, &input, YK_DOWN)); /* round to the first */
+    canvas_fill(&c, (struct rect){0, 0, 80, 24}, ST_TEXT, NULL);
+    complete_draw(&complete, &c, (struct rect){2, 20, 76, 1}, 4, false);
+    assert_shows(&c, complete.rows[0]);
+    assert_hides(&c, complete.rows[4]);
+    canvas_release(&c);
+}
+
+static void
+what_was_recalled_opens_no_list(void **state)
+{
+    (void)state;
+    input_insert(&input, STR("/mo"));
+    complete_hush(&complete, &input);
+    op_free(complete_follow(&complete, &input));
+    assert_false(complete_key(&complete, &input, YK_UP));
+    input_insert(&input, STR("d"));
+    op_free(complete_follow(&complete, &input));
+    assert_true(complete_key(&complete, &input, YK_UP));
+}
+
 static void
 arguments_are_told(void **state)
 {
@@ -141,6 +184,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_best_comes_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_commands_can_be_reached, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_recalled_opens_no_list, setup, teardown),
         cmocka_unit_test_setup_teardown(arguments_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(what_the_engine_says_joins, setup, teardown),
         cmocka_unit_test_setup_teardown(names_with_blanks_stand_in_quotes, setup, teardown),
