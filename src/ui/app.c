@@ -108,6 +108,7 @@ app_release(struct app *a)
     view_release(&a->view);
     recording_close(a->recording);
     free(a->tour.session);
+    free(a->tour.filled);
 }
 
 static void
@@ -246,8 +247,8 @@ next_due(const struct app *a)
         sooner(&at, a->last_key_ms + FOCUS_QUIET_MS);
     if (approval_holds_until(&a->approval) >= 0)
         sooner(&at, approval_holds_until(&a->approval));
-    if (a->held)
-        sooner(&at, a->held_ms + TRUST_HOLD_MS);
+    if (app_trust_due(a) >= 0)
+        sooner(&at, app_trust_due(a));
     if (a->held_key)
         sooner(&at, a->held_ms + KEY_HOLD_MS);
     if (app_start_due(a) >= 0)
@@ -271,7 +272,7 @@ take_time(struct app *a, int64_t now)
         app_ask_processes(a);
     }
     app_activity_time(a, now);
-    if (a->held && now >= a->held_ms + TRUST_HOLD_MS)
+    if (app_trust_due(a) >= 0 && now >= app_trust_due(a))
         app_held_is_answer(a);
     if (a->held_key && now >= a->held_ms + KEY_HOLD_MS)
         app_held_key_acts(a, now);

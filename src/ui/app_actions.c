@@ -212,7 +212,7 @@ app_action(struct app *a, enum key_action act, int64_t now)
         escape(a, now);
         return true;
     case ACT_EOF:
-        if (!input_empty(&a->input))
+        if (!input_empty(&a->input) && !app_tour_wrote_it(a))
             return false;
         app_quit(a, 0);
         return true;

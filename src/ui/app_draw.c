@@ -168,9 +168,9 @@ app_draw(struct app *a, int64_t now)
     if (!full)
         draw_welcome(a, &l);
     bool trust = app_shows_trust_box(a);
-    app_trust_drawn(a, trust, trust_box_fits(l.transcript));
+    app_trust_drawn(a, trust, trust_box_fits(l.transcript), now);
     if (trust)
-        trust_box_draw(&a->trust, &a->canvas, l.transcript, a->view.cwd, a->ascii);
+        trust_box_draw(&a->trust, &a->canvas, l.transcript, a->view.cwd, a->held == 'y', a->ascii);
     if (!full)
         draw_words(a, &l, now);
     if (a->focus == PANE_PROMPT && a->line == LINE_PROMPT)

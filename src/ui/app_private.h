@@ -38,12 +38,13 @@ struct offer { /* EV_OFFER; the oldest is shown */
     char *text, *command;
 };
 
-#define FRAME_MS 16         /* between two frames of streamed output */
+#define FRAME_MS 33         /* between two frames of streamed output; a key is never kept waiting */
 #define FOCUS_QUIET_MS 1000 /* a request takes the focus when no key came for this long */
 #define TWICE_MS 1000       /* Ctrl+C twice, Esc twice */
 #define KEY_HOLD_MS                                                                                \
     300 /* the same for any letter where the permission pane took the focus by itself */
-#define TRUST_HOLD_MS 400 /* a `y` that another letter follows this soon is the start of a word */
+#define TRUST_HOLD_MS 400 /* a letter that another follows this soon is the start of a word */
+#define TRUST_GUARD_MS 300 /* a letter this soon behind the box was typed before it was seen */
 #define NOTE_MS 4000
 #define EXIT_LINES 40               /* of the last answer that stay on the normal screen */
 #define INTERRUPTING "interrupting" /* the note until the turn has ended */
@@ -87,6 +88,7 @@ struct app {
     bool trust_done; /* answered, or nothing to ask */
     bool trust_open; /* by /trust, whatever stands in the transcript */
     bool trust_seen; /* the last frame showed the box with its answer */
+    int64_t trust_seen_ms; /* since when */
     /* serial of the newest request when the person left the pane: older ones do not take the focus */
     uint64_t asks_left;
     int64_t last_key_ms, ctrl_c_ms, esc_ms, paint_ms, tick_ms;
@@ -113,6 +115,7 @@ struct app {
     struct {
         size_t at;     /* step */
         char *session; /* the first one; NULL: it has not begun */
+        char *filled;  /* what the step wrote into the prompt; NULL: nothing yet */
         bool unsaid;   /* the step's words are still to come */
         bool resumed;
         int ends_to_skip; /* results of turns that were skipped */
@@ -177,6 +180,7 @@ struct app_before { /* how things stood before a key */
 void app_tour_event(struct app *a, const struct event *ev);
 void app_tour_key(struct app *a, int key, const struct app_before *before);
 void app_tour_speak(struct app *a);
+bool app_tour_wrote_it(const struct app *a); /* the prompt holds what the step put there, no more */
 bool app_tour_skip(struct app *a); /* Esc with nothing left to leave; false: there is no tour */
 bool app_tour_words(const struct app *a, struct buf *out); /* what to press now */
 bool app_tour_takes(struct app *a, enum op_kind kind,
@@ -213,7 +217,8 @@ bool app_trust_hint(
     const struct app *a,
     struct buf *out); /* where it does not: how to get there; false: nothing to look at */
 bool app_trust_open(struct app *a); /* /trust; false: there is no question */
-void app_trust_drawn(struct app *a, bool shown, bool fits);
+void app_trust_drawn(struct app *a, bool shown, bool fits, int64_t now_ms);
+int64_t app_trust_due(const struct app *a); /* the held letter is believed then; -1: not by time */
 bool app_trust_key(struct app *a, int key, int64_t now_ms); /* true: it belongs to the question */
 void app_held_is_answer(struct app *a); /* no letter followed: the y or n was meant */
 /* app_submit.c */

@@ -127,7 +127,14 @@ fill_prompt(struct app *a, const struct tour_step *s)
                      ? xasprintf("%s %s", s->fill, a->tour.session)
                      : xstrdup(s->fill);
     input_set(&a->input, str_from(text));
-    free(text);
+    free(a->tour.filled);
+    a->tour.filled = text;
+}
+
+bool
+app_tour_wrote_it(const struct app *a)
+{
+    return now(a) && a->tour.filled && str_is(buf_str(&a->input.text), a->tour.filled);
 }
 
 /* After the event that led here was applied: a cleared transcript would take the words with it. */

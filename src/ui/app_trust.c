@@ -1,5 +1,6 @@
 /* The question whether the folder is trusted: when its box stands over the transcript, and the keys that answer it. Only a box that was
- * drawn, with all that it lists, takes a `y`: whoever cannot see what is switched on does not switch it on. */
+ * drawn a while ago takes a `y`, and where a yes switches something on it counts with an Enter behind it, once all that is listed was
+ * seen: one letter and a pause are also how a slow sentence begins, and whoever cannot see what is switched on does not switch it on. */
 #include "base/json.h"
 #include "ui/app_private.h"
 
@@ -54,14 +55,36 @@ app_trust_open(struct app *a)
     return true;
 }
 
-void
-app_trust_drawn(struct app *a, bool shown, bool fits)
+/* The letter was the start of a word after all. */
+static void
+held_is_text(struct app *a)
 {
-    a->trust_seen = shown && fits && a->trust.answer;
+    char letter = a->held;
+    a->held = 0;
+    input_insert(&a->input, str_make(&letter, 1));
+    a->dirty = true;
+}
+
+void
+app_trust_drawn(struct app *a, bool shown, bool fits, int64_t now)
+{
+    bool seen = shown && fits && a->trust.answer;
+    if (seen && !a->trust_seen)
+        a->trust_seen_ms = now;
+    a->trust_seen = seen;
+    if (a->held && !seen)
+        held_is_text(a); /* what it answered is gone */
     if (shown && !fits && a->trust_open) {
         a->trust_open = false;
         app_note(a, "too small a window to show what trust switches on");
     }
+}
+
+int64_t
+app_trust_due(const struct app *a)
+{
+    bool by_time = a->held == 'n' || (a->held && !trust_box_gives(&a->trust));
+    return by_time ? a->held_ms + TRUST_HOLD_MS : -1;
 }
 
 void
@@ -80,20 +103,30 @@ app_held_is_answer(struct app *a)
     a->dirty = true;
 }
 
+static bool
+scrolls(int key)
+{
+    return key == YK_UP || key == YK_DOWN || key == YK_PGUP || key == YK_PGDN;
+}
+
 /* What came behind a letter that is held. True: it is used up. */
 static bool
 settle(struct app *a, int key)
 {
     if (key == YK_ENTER) {
-        app_held_is_answer(a);
+        if (a->held == 'n' || !trust_box_gives(&a->trust) || trust_box_all_seen(&a->trust))
+            app_held_is_answer(a);
         return true;
     }
-    char letter = a->held;
-    a->held = 0;
-    if (key == YK_ESC)
+    if (a->held == 'y' && trust_box_gives(&a->trust) && scrolls(key)) {
+        (void)trust_box_key(&a->trust, key);
         return true;
-    input_insert(&a->input, str_make(&letter, 1)); /* the start of a word after all */
-    return false;
+    }
+    if (key == YK_ESC)
+        a->held = 0;
+    else
+        held_is_text(a);
+    return key == YK_ESC;
 }
 
 bool
@@ -103,7 +136,7 @@ app_trust_key(struct app *a, int key, int64_t now)
         return settle(a, key);
     if (!app_shows_trust_box(a))
         return false;
-    if (a->trust_seen && (key == 'y' || key == 'n')) {
+    if (a->trust_seen && now - a->trust_seen_ms >= TRUST_GUARD_MS && (key == 'y' || key == 'n')) {
         a->held = (char)key;
         a->held_ms = now;
         return true;

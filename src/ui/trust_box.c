@@ -38,6 +38,7 @@ trust_box_answer(struct trust_box *t, const struct event *ev)
     t->seq = 0;
     json_free(t->answer);
     t->answer = json_parse(str_from(ev->u.answer.json), NULL);
+    t->seen_to = 0;
 }
 
 bool
@@ -112,16 +113,37 @@ write_box(const struct trust_box *t, struct lines *out, int width, const char *r
     }
 }
 
+bool
+trust_box_gives(const struct trust_box *t)
+{
+    return json_len(json_at(t->answer, "held")) > 0;
+}
+
+bool
+trust_box_all_seen(const struct trust_box *t)
+{
+    return t->seen_to >= t->rows;
+}
+
+static struct str
+keys_words(const struct trust_box *t, int w, bool armed)
+{
+    if (armed && trust_box_gives(t) && !trust_box_all_seen(t))
+        return w < 44 ? STR(" PgDn first ") : STR(" PgDn: the rest first  Esc back ");
+    if (armed && trust_box_gives(t))
+        return w < 44 ? STR(" Enter trusts ") : STR(" Enter trusts it  Esc back ");
+    if (w < 44)
+        return STR(" y trust  n no ");
+    return t->answer && !trust_box_gives(t) ? STR(" y trust it  n not now ")
+                                            : STR(" y trust it  n keep them off ");
+}
+
 /* The keys are on the lower border, and so always there. */
 static void
-draw_keys(const struct trust_box *t, struct canvas *c, struct rect r)
+draw_keys(const struct trust_box *t, struct canvas *c, struct rect r, bool armed)
 {
     struct rect line = {r.x + 1, r.y + r.h - 1, r.w - 2, 1};
-    bool has_nothing = t->answer && !json_len(json_at(t->answer, "held"));
-    canvas_text(c, line, 1, 0, ST_WARN,
-                line.w < 44   ? STR(" y trust  n no ")
-                : has_nothing ? STR(" y trust it  n not now ")
-                              : STR(" y trust it  n keep them off "));
+    canvas_text(c, line, 1, 0, ST_WARN, keys_words(t, line.w, armed));
     if (t->rows > t->seen && line.w >= 34)
         canvas_textf(c, line, line.w - 15, 0, ST_DIM, " %d-%d of %d ", t->scroll + 1,
                      t->scroll + t->seen, t->rows);
@@ -134,7 +156,8 @@ trust_box_fits(struct rect r)
 }
 
 void
-trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char *root, bool ascii)
+trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char *root, bool armed,
+               bool ascii)
 {
     struct lines l;
     int w = r.w > BOX_WIDEST ? BOX_WIDEST : r.w;
@@ -151,10 +174,12 @@ trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char 
         t->scroll = t->rows - t->seen;
     if (t->scroll < 0)
         t->scroll = 0;
+    if (t->answer && t->scroll <= t->seen_to && t->scroll + t->seen > t->seen_to)
+        t->seen_to = t->scroll + t->seen;
     canvas_fill(c, box, ST_TEXT, NULL);
     canvas_box(c, box, ST_BORDER_FOCUS, STR("trust this folder?"), ascii);
     for (int y = 0; y < in.h && y + t->scroll < t->rows; y++)
         lines_draw(&l, (size_t)(y + t->scroll), c, in, 0, y);
-    draw_keys(t, c, box);
+    draw_keys(t, c, box, armed);
     lines_release(&l);
 }

@@ -15,6 +15,7 @@ struct trust_box {
     struct cJSON *answer; /* NULL: not yet */
     uint64_t seq;         /* of the question under way */
     int scroll, rows, seen;
+    int seen_to; /* rows that have been on the screen, from the first on without a gap */
 };
 #define TRUST_SEQ ((uint64_t)1 << 42)
 
@@ -25,6 +26,8 @@ void trust_box_answer(struct trust_box *t,
                       const struct event *ev);    /* others' answers are passed over */
 bool trust_box_key(struct trust_box *t, int key); /* scrolls: Up, Down, PgUp, PgDn */
 bool trust_box_fits(struct rect r);
-/* Into the middle of r; root is the folder. */
+bool trust_box_gives(const struct trust_box *t);    /* there is something that a yes switches on */
+bool trust_box_all_seen(const struct trust_box *t); /* to its last row */
+/* Into the middle of r; root is the folder, `armed`: a yes was typed and waits for Enter. */
 void trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char *root,
-                    bool ascii);
+                    bool armed, bool ascii);

@@ -49,6 +49,45 @@ an_edited_command_that_never_comes_back_gives_the_focus_back(void **state)
     assert_int_equal(a.focus, PANE_PROMPT);
 }
 
+/* Recalled, a command does not open its list: Up goes on to what is older. */
+static void
+history_goes_past_commands_and_files(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"oldest", "read @src/x.c", "/help"};
+    struct err err;
+    for (size_t i = 0; i < ARRAY_LEN(said); i++)
+        (void)history_add(&a.history, str_from(said[i]), &err);
+    press("up");
+    assert_true(str_is(buf_str(&a.input.text), "/help"));
+    press("up");
+    assert_true(str_is(buf_str(&a.input.text), "read @src/x.c"));
+    press("up");
+    assert_true(str_is(buf_str(&a.input.text), "oldest"));
+    press("down");
+    press("down");
+    assert_true(str_is(buf_str(&a.input.text), "/help"));
+}
+
+/* What the tour wrote into the prompt is not the person's: Ctrl+D leaves, as its first words say. */
+static void
+the_tours_own_words_do_not_hold_one_back(void **state)
+{
+    (void)state;
+    options.tour = true;
+    take("{\"event\":\"session\",\"id\":\"s1\",\"trusted\":true}");
+    app_tour_speak(&a);
+    press("enter");
+    assert_true(str_is(buf_str(&a.input.text), "find colour in notes"));
+    press("x");
+    press("ctrl+d");
+    assert_false(a.quit);
+    press("backspace");
+    press("ctrl+d");
+    options.tour = false;
+    assert_true(a.quit);
+}
+
 static void
 up_takes_back_what_is_queued(void **state)
 {
@@ -492,6 +531,8 @@ main(void)
         cmocka_unit_test_setup_teardown(a_letter_that_means_nothing_there_is_text, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pane_that_was_chosen_acts_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(a_lone_letter_is_a_key_of_the_pane, setup, teardown),
+        cmocka_unit_test_setup_teardown(history_goes_past_commands_and_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_tours_own_words_do_not_hold_one_back, setup, teardown),
         cmocka_unit_test_setup_teardown(up_takes_back_what_is_queued, setup, teardown),
         cmocka_unit_test_setup_teardown(esc_takes_the_marks_of_a_search_off, setup, teardown),
         cmocka_unit_test_setup_teardown(an_edited_command_that_is_asked_again_keeps_the_focus,

@@ -6,6 +6,11 @@
     "\\\"allow "                                                                                   \
     "rules\\\",\\\"file\\\":\\\".yare/"                                                            \
     "settings.json\\\",\\\"items\\\":[\\\"Bash(make:*)\\\"]}]}\"}"
+#define LONG                                                                                       \
+    "{\"event\":\"answer\",\"seq\":4398046511104,\"json\":\"{\\\"held\\\":[{\\\"what\\\":"         \
+    "\\\"allow rules\\\",\\\"file\\\":\\\"x\\\",\\\"items\\\":[\\\"one\\\",\\\"two\\\","           \
+    "\\\"three\\\",\\\"four\\\",\\\"five\\\",\\\"six\\\",\\\"seven\\\",\\\"eight\\\","             \
+    "\\\"nine\\\"]}]}\"}"
 #define NOTHING "{\"event\":\"answer\",\"seq\":4398046511104,\"json\":\"{\\\"held\\\":[]}\"}"
 
 static void
@@ -18,15 +23,110 @@ untrusted(const char *answer)
     draw();
 }
 
+/* What gives rights away is never one letter and a pause: that is how a slow sentence begins. */
 static void
-a_y_counts_where_the_list_is_seen(void **state)
+a_y_waits_for_enter_where_settings_are_listed(void **state)
 {
     (void)state;
     untrusted(HELD);
     assert_shows(&a.canvas, "Bash(make:*)");
+    later(TRUST_GUARD_MS);
+    press("y");
+    later(60000);
+    assert_string_equal(told_all(), "");
+    assert_shows(&a.canvas, "Enter trusts it");
+    press("down"); /* what is listed can still be gone through */
+    press("enter");
+    assert_string_equal(told_all(), "trust \n");
+}
+
+static void
+a_slow_sentence_trusts_nothing(void **state)
+{
+    (void)state;
+    untrusted(HELD);
+    later(TRUST_GUARD_MS);
+    press("y");
+    later(5000);
+    press("o");
+    press("u");
+    assert_string_equal(told_all(), "");
+    assert_true(str_is(buf_str(&a.input.text), "you"));
+    assert_false(a.view.trusted);
+}
+
+static void
+esc_takes_the_y_back(void **state)
+{
+    (void)state;
+    untrusted(HELD);
+    later(TRUST_GUARD_MS);
+    press("y");
+    press("esc");
+    assert_shows(&a.canvas, "y trust it");
+    later(5000);
+    press("enter");
+    assert_null(strstr(told_all(), "trust"));
+}
+
+/* The keyboard was ahead of the screen. */
+static void
+a_y_behind_which_the_box_came_up_is_text(void **state)
+{
+    (void)state;
+    untrusted(NOTHING);
+    later(TRUST_GUARD_MS - 1);
+    press("y");
+    later(5000);
+    assert_string_equal(told_all(), "");
+    assert_true(str_is(buf_str(&a.input.text), "y"));
+}
+
+static void
+a_lone_y_is_enough_where_nothing_is_switched_on(void **state)
+{
+    (void)state;
+    untrusted(NOTHING);
+    later(TRUST_GUARD_MS);
     press("y");
     later(TRUST_HOLD_MS);
     assert_string_equal(told_all(), "trust \n");
+}
+
+/* A list longer than the box is gone through before it is switched on. */
+static void
+a_yes_waits_for_the_rest_of_the_list(void **state)
+{
+    (void)state;
+    canvas_resize(&a.canvas, 40, 12);
+    untrusted(LONG);
+    assert_hides(&a.canvas, "nine");
+    later(TRUST_GUARD_MS);
+    press("y");
+    assert_shows(&a.canvas, "PgDn first");
+    press("enter");
+    assert_string_equal(told_all(), "");
+    press("pagedown");
+    press("pagedown");
+    assert_shows(&a.canvas, "nine");
+    press("enter");
+    assert_string_equal(told_all(), "trust \n");
+}
+
+/* Enter belongs to what is on the screen now. */
+static void
+a_box_that_went_away_takes_its_y_along(void **state)
+{
+    (void)state;
+    untrusted(HELD);
+    later(TRUST_GUARD_MS);
+    press("y");
+    apply(&a.view,
+          "{\"event\":\"perm_ask\",\"id\":7,\"tool\":\"Bash\",\"command\":\"touch made\"}");
+    draw();
+    press("enter");
+    assert_null(strstr(told_all(), "trust"));
+    assert_false(a.view.trusted);
 }
 
 static void
@@ -91,8 +191,9 @@ the_command_opens_the_box_at_any_time(void **state)
     later(5000);
     assert_hides(&a.canvas, "/trust"); /* it was answered */
     enter("/trust");
+    later(TRUST_GUARD_MS);
     press("y");
-    later(TRUST_HOLD_MS);
+    press("enter");
     assert_non_null(strstr(told_all(), "trust \n"));
 }
 
@@ -136,7 +237,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_y_counts_where_the_list_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_y_waits_for_enter_where_settings_are_listed, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_slow_sentence_trusts_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(esc_takes_the_y_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_y_behind_which_the_box_came_up_is_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lone_y_is_enough_where_nothing_is_switched_on, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_yes_waits_for_the_rest_of_the_list, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_box_that_went_away_takes_its_y_along, setup, teardown),
         cmocka_unit_test_setup_teardown(a_y_before_the_list_came_is_text, setup, teardown),
         cmocka_unit_test_setup_teardown(the_hint_is_no_key_target, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_goes_before_the_question, setup, teardown),
