@@ -19,7 +19,7 @@ command_compact(struct engine *e, struct str arg)
     struct compact_report r;
     char *keep = arg.len ? str_dup(arg) : NULL;
     compact_run(e, COMPACT_PERSON, keep, e->turn ? e->turn : e->cancel, &r);
-    if (!r.done)
+    if (!r.done && !r.nothing)
         core_refused(&e->core, &r.err);
     free(keep);
 }

@@ -227,6 +227,7 @@ replace(struct engine *e, enum compact_why why, const struct summary *s, struct 
     if (m->json.len >= c->state.bytes) {
         message_free(m);
         prompt_release(&fresh);
+        ret->nothing = true;
         return err_set(&ret->err, ERR_LIMIT, "it would not get shorter");
     }
     ret->after = context_estimate(c, m->json.len + prompt_bytes(&fresh));
@@ -324,7 +325,8 @@ compact_run(struct engine *e, enum compact_why why, const char *keep, struct can
     emit(c, PHASE_START, why, ret, NULL);
     summary_init(&s);
     int64_t began = clock_mono_ms();
-    if (!has_something(c, why))
+    ret->nothing = !has_something(c, why);
+    if (ret->nothing)
         err_set(&ret->err, ERR_INVALID, "there is nothing that could get shorter");
     else if (summarise(e, why, keep, turn, &s, ret)) {
         /* never more than half of what it replaces */

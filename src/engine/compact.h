@@ -35,6 +35,7 @@ struct compact_report {
     bool done;
     bool local;            /* extracts in place of a model's summary */
     bool cut;              /* ... in place of the end of one that was cut off */
+    bool nothing;          /* not done, and nothing failed: it is as short as it gets */
     int64_t before, after; /* tokens */
     /* not done: why, and the conversation is as it was; local: why the model wrote none */
     struct err err;

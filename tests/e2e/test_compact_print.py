@@ -76,6 +76,22 @@ def a_failed_one_is_told():
     w.close()
 
 
+def one_with_nothing_to_do_is_no_failure():
+    """A fresh session, and one so short that its summary would be longer."""
+    w = World()
+    server = Server(w, {"responses": [[{"text": "Hello."}]],
+                        "match": [{"if": "<conversation>", "again": True, "then": [{"text": SUMMARY * 20}]}], "extension": False})
+    run = w.print_mode("/compact", env=server.env)
+    check(run.returncode == 0 and "nothing that could get shorter" in run.stderr and not server.requests(), run)
+    session = talk(w, server)
+    for form in (), ("--output-format", "json"):
+        run = w.print_mode("/compact", "-r", session, *form, env=server.env)
+        check(run.returncode == 0 and ("would not get shorter" in run.stderr or form), run)
+        check(not form or not result_of(lines_of(run))["is_error"], run)
+    server.close()
+    w.close()
+
+
 def a_fork_reads_what_its_parent_kept():
     w = World()
     big = [{"tool_use": {"name": "Bash", "input": {"command": "seq 20000"}}}]
@@ -116,4 +132,5 @@ def a_run_that_never_began_has_its_result():
     w.close()
 
 
-main(a_run_that_never_began_has_its_result, a_boundary_has_its_line, an_automatic_one_is_told_as_auto, a_failed_one_is_told, a_fork_reads_what_its_parent_kept)
+main(a_run_that_never_began_has_its_result, a_boundary_has_its_line, an_automatic_one_is_told_as_auto, a_failed_one_is_told,
+     one_with_nothing_to_do_is_no_failure, a_fork_reads_what_its_parent_kept)

@@ -53,7 +53,6 @@ test_a_command_that_fails_is_an_error(void **state)
     static const struct {
         const char *line, *why; /* NULL: it is done */
     } cases[] = {
-        {"/compact", "nothing that could get shorter"},
         {"/mode sideways", "unknown mode"},
         {"/mode bypass", "bypass is not available"},
         {"/pin remove 9", "there is no pin 9"},
@@ -76,6 +75,7 @@ test_a_command_that_fails_is_an_error(void **state)
         {"/connect a b c d", "usage"},
         {"/connect a", "no other provider"},
         {"/connect --save", "cannot be saved"},
+        {"/compact", NULL}, /* it has nothing to do */
         {"/pin", NULL},
         {"/mode plan", NULL},
         {"/pin the port is 5000", NULL},
