@@ -223,6 +223,13 @@ stop_start(void *user)
 }
 
 static void
+key_came(void *user)
+{
+    struct tui *t = user;
+    setup_person_is_here(&t->setup);
+}
+
+static void
 stop_helpers(void *user)
 {
     struct tui *t = user;
@@ -247,6 +254,7 @@ run_app(const struct options *o, struct tui *t, const char *prompt, char **ret_t
                             .ret_tour = ret_tour,
                             .start_engine = start_engine,
                             .stop_start = stop_start,
+                            .key_came = key_came,
                             .stop_helpers = stop_helpers,
                             .user = t};
     bool left_behind = false;
@@ -277,6 +285,7 @@ run_screen(const struct options *o, char **ret_tour)
         return front_linear(o, err.text);
     if (!setup_init(&t.setup, o, &err))
         return usage_error(&err);
+    t.setup.http_later = !o->prompt;
     int code = run_app(o, &t, choose ? "/resume" : o->prompt /* opens the picker */, ret_tour);
     setup_release(&t.setup);
     return code;

@@ -137,6 +137,14 @@ setup_preload(struct setup *s)
         preload(s);
 }
 
+void
+setup_person_is_here(struct setup *s)
+{
+    if (s->http_due)
+        preload(s);
+    s->http_due = false;
+}
+
 /* ---- start ---- */
 
 enum { PASS_ENV_MAX = 64 };
@@ -307,13 +315,15 @@ setup_start(struct setup *s, struct err *err)
     struct engine_config cfg = {0};
     struct engine_seams seams = {0};
 
-    setup_preload(s);
+    if (!s->http_later)
+        setup_preload(s);
     setup_load(s);
     s->wrong_usage = true;
     if (!settle(s, resume_id, &cfg, err))
         return NULL;
     load_catalogue(s);
-    if (!is_offline(s, &why))
+    s->http_due = s->http_later && !is_offline(s, &why);
+    if (!s->http_later && !is_offline(s, &why))
         preload(s);
     if (!setup_make_provider(s, &cfg.take_provider, &model, err))
         return NULL;

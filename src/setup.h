@@ -38,6 +38,9 @@ struct setup {
     struct store *store;
     bool trusted;
     bool wrong_usage; /* setup_start failed by what was asked for: exit code 2 */
+    bool
+        http_later; /* nothing is asked at once: setup_person_is_here says when libcurl is loaded */
+    bool http_due;  /* ... and there is somebody to ask with it */
     int max_retries;
     struct cancel *cancel; /* fired: whatever waits gives up */
     struct setup_helper http, offer;
@@ -58,6 +61,9 @@ bool setup_init(struct setup *s, const struct options *o, struct err *err) MUST_
 void setup_release(struct setup *s);
 /* Starts loading libcurl when it is plain that it will be needed. setup_start does so too. */
 void setup_preload(struct setup *s);
+/* The person touched the keyboard: with http_later the time to load libcurl (5 MB), so that it is there at Enter. The thread of the
+ * screen, once the engine is there. */
+void setup_person_is_here(struct setup *s);
 /* Settings and trust. */
 void setup_load(struct setup *s);
 /* Everything else; NULL with err. Calls setup_load when that was not done. */

@@ -30,6 +30,8 @@ struct app_options {
     struct engine *(*start_engine)(void *user, struct err *err);
     /* The person quits before start_engine came back: it shall give up soon. Any thread; NULL: it is always quick. */
     void (*stop_start)(void *user);
+    /* At each key, once the engine is there; NULL: nobody wants to know. */
+    void (*key_came)(void *user);
     /* Before the engine is freed: nobody may touch it from here on. NULL: nobody does. */
     void (*stop_helpers)(void *user);
     void *user;

@@ -304,6 +304,8 @@ app_key(struct app *a, int key, struct str paste, int64_t now)
                                 .empty = input_empty(&a->input),
                                 .box = app_box_open(a),
                                 .tour_at = a->tour.at};
+    if (a->engine && a->o->key_came)
+        a->o->key_came(a->o->user);
     dispatch(a, key, paste, now);
     app_tour_key(a, key, &before);
     app_tour_speak(a);

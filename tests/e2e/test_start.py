@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from harness import LIMIT, LocalServer, Screen, Server, World, check, main, processes_with, wait_until, YARE
+from harness import LIMIT, LocalServer, Screen, Server, World, check, descendants, main, processes_with, wait_until, YARE
 
 
 def settings(w, value, where="config"):
@@ -274,6 +274,36 @@ def the_pilot_needs_no_libcurl():
     w.close()
 
 
+def has_libcurl(pid):
+    """Has it, or a process below it, libcurl in its memory?"""
+    for p in [pid] + descendants(pid):
+        try:
+            with open("/proc/%d/maps" % p) as f:
+                if "libcurl" in f.read():
+                    return True
+        except OSError:
+            pass  # it ended while we looked
+    return False
+
+
+def libcurl_waits_for_a_key():
+    """It is 5 MB with what it brings: a screen that nobody touched is without it."""
+    w = World()
+    server = Server(w, {"responses": [[{"text": "the answer"}]]})
+    s = Screen(w, 100, 30, env=server.env)
+    s.wait_for("Type a request")
+    check(not has_libcurl(s.pid()), "libcurl is loaded before anybody touched a key")
+    s.type("hi")
+    wait_until(lambda: has_libcurl(s.pid()), "libcurl is not loaded while a prompt is typed")
+    s.say("")
+    s.wait_for("the answer")
+    s.keys("C-d")
+    check(s.exit_status() == 0, "exit status")
+    s.close()
+    server.close()
+    w.close()
+
+
 def dead_path_entries_cost_nothing():
     """PATH is looked at when a command runs: not by the start, and by no key."""
     if not shutil.which("strace"):
@@ -303,4 +333,4 @@ main(typed_and_sent_while_the_helper_sleeps, quitting_kills_the_helper, a_signal
      a_start_that_fails_leaves_no_dead_screen,
      a_refused_key_is_renewed, the_key_stays_inside, an_untrusted_folders_helper_is_not_run, openai_by_the_environment,
      what_is_wrong_says_what_to_do, settings_env_counts, continue_names_what_there_is, help_and_version_read_nothing,
-     the_pilot_needs_no_libcurl, dead_path_entries_cost_nothing)
+     the_pilot_needs_no_libcurl, libcurl_waits_for_a_key, dead_path_entries_cost_nothing)
