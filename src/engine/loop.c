@@ -36,6 +36,7 @@ run_round(struct loop *l)
 {
     struct round r = {0};
     enum flow f = FLOW_NEXT;
+    permit_look(l->core->permit);
     l->core->state.turn++;
     emit_turn(l, PHASE_START);
     for (size_t i = 0; i < ARRAY_LEN(steps) && f == FLOW_NEXT; i++) {
@@ -66,6 +67,7 @@ loop_run(struct engine *e, struct cancel *turn, struct loop_result *ret)
     struct loop l = {.e = e, .core = &e->core, .turn = turn, .result = ret};
     struct spend_limits limits;
     memset(ret, 0, sizeof *ret);
+    permit_look(l.core->permit);
     fallback_return(l.core);
     spend_limits(l.core, &limits); /* the meters show them */
     bool told = loop_tell_repeat(&l);

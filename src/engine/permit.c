@@ -66,10 +66,17 @@ permit_rules(struct permit *p)
     return &p->settings.rules;
 }
 
+void
+permit_look(struct permit *p)
+{
+    permit_settings_refresh(&p->settings, p->core);
+}
+
 const struct config *
 permit_config(struct permit *p)
 {
-    permit_settings_refresh(&p->settings, p->core);
+    if (!permit_settings_hold(&p->settings, p->core))
+        permit_look(p);
     return p->settings.config;
 }
 

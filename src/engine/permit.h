@@ -40,7 +40,9 @@ void permit_free(struct permit *p);
 /* Drops what was loaded: the next decision reads the settings anew (trust given, rules saved). */
 void permit_reload(struct permit *p);
 const struct perm_rules *permit_rules(struct permit *p);
-/* As it is on disk now; borrowed until the next call. */
+/* Reads anew what changed on disk. Each decision begins with it, and each round of the loop. */
+void permit_look(struct permit *p);
+/* As it was at the last look: it is asked often, and each look asks for nine files. Borrowed until the next look. */
 const struct config *permit_config(struct permit *p);
 
 /* A DENY's ret_reason as the person reads it: without what only the model is told. Pure. */

@@ -154,7 +154,7 @@ struct confinement *
 permit_sandbox_have(struct permit *p)
 {
     struct permit_sandbox *s = p->core->sandbox;
-    permit_config(p); /* as it is on disk now */
+    permit_look(p);
     char *key =
         xasprintf("%llu %d %s\n%s", (unsigned long long)p->settings.generation, p->core->trusted,
                   p->core->cwd, p->core->paths.spill ? p->core->paths.spill : "");
@@ -293,6 +293,7 @@ permit_sandbox_settle(struct permit *p, const struct permit_call *call, struct d
     s->run_in = NULL;
     if (!(call->tool->flags & TOOL_SHELL))
         return;
+    permit_look(p);
     const char *why = why_outside(p, call, d);
     s->run_in = why ? NULL : confinement_ref(permit_sandbox_have(p));
     if (s->run_in)

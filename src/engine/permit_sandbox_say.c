@@ -102,6 +102,7 @@ permit_sandbox_switch(struct permit *p, struct str word)
 void
 permit_sandbox_say(struct permit *p, struct buf *out)
 {
+    permit_look(p);
     enum sandbox_level level = permit_sandbox_level(p);
     const struct confinement *in = permit_sandbox_have(p);
     buf_addf(out, "sandbox: %s (%s): %s", level_name(level), permit_sandbox_by(p),
@@ -141,6 +142,7 @@ permit_sandbox_say(struct permit *p, struct buf *out)
 void
 permit_sandbox_write(struct permit *p, struct jw *w)
 {
+    permit_look(p);
     enum sandbox_level level = permit_sandbox_level(p);
     const struct confinement *in = level == SANDBOX_OFF ? NULL : permit_sandbox_have(p);
     jw_key(w, "sandbox");

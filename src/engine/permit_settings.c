@@ -109,10 +109,16 @@ drop_trust_if_changed(const struct permit_settings *s, struct core *c)
     core_emit_session(c, false);
 }
 
+bool
+permit_settings_hold(const struct permit_settings *s, const struct core *c)
+{
+    return s->config && !s->stale && s->trusted == c->trusted;
+}
+
 void
 permit_settings_refresh(struct permit_settings *s, struct core *c)
 {
-    if (s->config && !s->stale && s->trusted == c->trusted && !config_is_stale(s->config))
+    if (permit_settings_hold(s, c) && !config_is_stale(s->config))
         return;
     drop_trust_if_changed(s, c);
     struct permit_settings old = *s;
