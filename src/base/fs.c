@@ -102,7 +102,7 @@ fs_sync_dir_of(const char *path)
 }
 
 static bool
-write_temp(int fd, const char *path, struct str data, mode_t mode, struct err *err)
+write_temp(int fd, const char *path, struct str data, mode_t mode, bool sync, struct err *err)
 {
     struct stat old;
     if (stat(path, &old) == 0) {
@@ -115,7 +115,7 @@ write_temp(int fd, const char *path, struct str data, mode_t mode, struct err *e
         return err_sys(err, errno, "cannot set the mode of '%s'", path);
     if (!fs_write_all(fd, data, err))
         return err_wrap(err, "'%s'", path);
-    if (fdatasync(fd) != 0)
+    if (sync && fdatasync(fd) != 0)
         return err_sys(err, errno, "cannot sync '%s'", path);
     return true;
 }
@@ -132,8 +132,8 @@ fs_replaceable(const char *path, struct err *err)
     return NULL;
 }
 
-bool
-fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err)
+static bool
+replace(const char *path, struct str data, mode_t mode, bool sync, struct err *err)
 {
     char *target = fs_replaceable(path, err), *temp = NULL;
     bool ok = false;
@@ -145,19 +145,31 @@ fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err)
         err_sys(err, errno, "cannot write beside '%s'", target);
         goto out;
     }
-    ok = write_temp(fd, target, data, mode, err);
+    ok = write_temp(fd, target, data, mode, sync, err);
     if (close(fd) != 0 && ok)
         ok = err_sys(err, errno, "cannot write '%s'", target);
     if (ok && rename(temp, target) != 0)
         ok = err_sys(err, errno, "cannot replace '%s'", target);
-    if (ok)
-        fs_sync_dir_of(target);
-    else
+    if (!ok)
         unlink(temp);
+    else if (sync)
+        fs_sync_dir_of(target);
 out:
     free(temp);
     free(target);
     return ok;
+}
+
+bool
+fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err)
+{
+    return replace(path, data, mode, true, err);
+}
+
+bool
+fs_write_soon(const char *path, struct str data, mode_t mode, struct err *err)
+{
+    return replace(path, data, mode, false, err);
 }
 
 bool

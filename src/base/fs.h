@@ -19,6 +19,8 @@ bool fs_read_if(const char *path, size_t max, struct buf *out, bool *ret_found,
  * used for a new file; an existing one keeps its own. */
 /* Fails where anything but a regular file stands: a device or a pipe must not become one. */
 bool fs_write_atomic(const char *path, struct str data, mode_t mode, struct err *err) MUST_CHECK;
+/* The same without waiting for the disk: readers see the old text or the new one, a power cut may leave either, or none. */
+bool fs_write_soon(const char *path, struct str data, mode_t mode, struct err *err) MUST_CHECK;
 bool fs_mkdirs(const char *path, mode_t mode, struct err *err) MUST_CHECK; /* like mkdir -p */
 /* Syncs the folder of `path`, so that a new name in it lasts. Best effort: some file systems cannot. */
 void fs_sync_dir_of(const char *path);

@@ -90,6 +90,16 @@ atomic_writes(void **state)
     assert_int_equal(st.st_mode & 0777, 0755);
     assert_true(fs_read(file, 100, &b, &err));
     assert_string_equal(b.data, "two");
+    assert_true(fs_write_soon(link, STR("own"), 0600, &err)); /* all of this but the sync */
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0755);
+    buf_clear(&b);
+    assert_true(fs_read(file, 100, &b, &err));
+    assert_string_equal(b.data, "own");
+    assert_true(fs_write_soon(file, STR("two"), 0600, &err));
+    assert_false(fs_write_soon("/nonexistent-dir/x", STR(""), 0600, &err));
     assert_false(fs_read(file, 2, &b, &err));
     assert_int_equal(err.code, ERR_LIMIT);
     struct buf full; /* a file just as large as the buffer may get */
