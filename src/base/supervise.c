@@ -154,10 +154,11 @@ reset_signals(void)
         syscall(SYS_rt_sigaction, sig, by_default, NULL, 8);
 }
 
+/* In the memory of the supervisor, which stands still until exec: *ret_failed is there to be read when none was. */
 static _Noreturn void
-run_command(const struct supervisor *s, int error_fd)
+run_command(const struct supervisor *s, volatile struct supervise_report *ret_failed)
 {
-    struct supervise_report r = {.event = SUPERVISE_NO_EXEC};
+    enum supervise_event failed = SUPERVISE_NO_EXEC;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the supervisor itself be shot */
     if (s->new_session)
         setsid();
@@ -168,38 +169,31 @@ run_command(const struct supervisor *s, int error_fd)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (!supervise_caps_enter(&s->caps))
-        r.event = SUPERVISE_NO_FORK;
+        failed = SUPERVISE_NO_FORK;
     else if (s->cwd && chdir(s->cwd) < 0)
-        r.event = SUPERVISE_NO_CWD;
+        failed = SUPERVISE_NO_CWD;
     else
         execvp(s->argv[0], s->argv);
-    r.value = errno;
-    if (write(error_fd, &r, sizeof r) < 0)
-        _exit(126);
+    ret_failed->value = errno;
+    ret_failed->event = (int32_t)failed;
     _exit(127);
 }
 
-/* The pipe closes at exec; what comes out of it before is the reason why there was none. */
 static bool
 start_command(struct supervisor *s)
 {
-    int fds[2];
+    /* volatile: the child writes it, behind the compiler's back */
+    static volatile struct supervise_report failed = {.event = SUPERVISE_STARTED};
     supervise_caps_begin(&s->caps);
-    if (pipe2(fds, O_CLOEXEC) < 0 || (s->child = fork()) < 0) {
+    s->child = vfork(); /* a copy of the memory would only be thrown away */
+    if (s->child == 0)
+        run_command(s, &failed);
+    if (s->child < 0) {
         report(s, SUPERVISE_NO_FORK, errno);
         return false;
     }
-    if (s->child == 0)
-        run_command(s, fds[1]);
-    close(fds[1]);
-    struct supervise_report r;
-    ssize_t n;
-    do
-        n = read(fds[0], &r, sizeof r);
-    while (n < 0 && errno == EINTR);
-    close(fds[0]);
-    if (n == (ssize_t)sizeof r) {
-        report(s, (enum supervise_event)r.event, r.value);
+    if (failed.event != SUPERVISE_STARTED) {
+        report(s, (enum supervise_event)failed.event, failed.value);
         waitpid(s->child, NULL, 0);
         return false;
     }
