@@ -15,7 +15,6 @@ import termios
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TICK = os.sysconf("SC_CLK_TCK")
 
 PUTS = '#include <stdio.h>\nint main(void) { return puts("yare 0") < 0; }\n'
 CURSES = """#include <curses.h>
@@ -90,10 +89,8 @@ def pss_mb(pid):
 
 
 def cpu_seconds(pid):
-    """Of the one process, all its threads."""
-    with open("/proc/%d/stat" % pid) as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
+    """Of the one process, all its threads, by its own clock: /proc/PID/stat counts in hundredths of a second."""
+    return time.clock_gettime(~pid << 3 | 2)  # what clock_getcpuclockid gives
 
 
 def switches(pid):
