@@ -5,6 +5,7 @@
  *
  * To add one: a row.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "perm/outputs.h"
 #include "perm/shell.h"
 #include "perm/trees.h"
+#include "perm/trees_match.h"
 
 enum operand { NO_OPERAND, FIRST, SECOND, LAST };
 
@@ -71,8 +73,20 @@ static const struct output_row {
     {"tar", "~c|~r|~u|--create|--append|--update", "-f --file", NO_OPERAND},
     {"zip", NULL, NULL, FIRST},
     {"7z", "a", NULL, FIRST},
-    {"rsync", NULL, NULL, LAST},
-    {"scp", NULL, NULL, LAST},
+    {"patch", NULL, "-o --output -d --directory", FIRST},
+    {"mkfifo", NULL, NULL, FIRST},
+    {"gzip", NULL, NULL, FIRST},
+    {"gunzip", NULL, NULL, FIRST},
+    {"zstd", NULL, "-o", FIRST},
+    {"mktemp", NULL, "-p --tmpdir", NO_OPERAND},
+    {"cargo", NULL, "--target-dir --root --out-dir --artifact-dir", NO_OPERAND},
+    {"cargo", "new", NULL, FIRST},
+    {"cargo", "init", NULL, FIRST},
+    {"cmake", NULL, "-B --prefix --install-prefix", NO_OPERAND},
+    {"cmake", "-E", NULL, LAST},
+    {"gh", "clone", NULL, LAST},
+    {"convert", NULL, NULL, LAST},
+    {"magick", NULL, NULL, LAST},
     {"split", NULL, NULL, SECOND},
     {"csplit", NULL, "-f --prefix", NO_OPERAND},
     {"ffmpeg", NULL, NULL, LAST},
@@ -239,9 +253,86 @@ judge_operand(struct chain *c, const struct perm_leaf *l, const struct output_ro
     judge_file(c, l, l->argv[found].text, true);
 }
 
+/* ---- rows of trees.h ---- */
+
+/* Its place is a folder of the project, of which rules for what lies there speak elsewhere. */
+static bool
+is_own_folder(const struct chain *c, const char *path)
+{
+    struct path_names n;
+    struct stat st;
+    path_names_init(&n, c->cwd, path, c->fold);
+    bool own = path_in_roots(c, &n, false) || strcmp(n.v[0], c->cwd) == 0;
+    path_names_release(&n);
+    return own && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* What an editor, a formatter or a packer changes in place: its operands, but for code. */
+static void
+judge_edited(struct chain *c, const struct perm_leaf *l, size_t from)
+{
+    static const char *const code[] = {"-e", "-E", "-f", "-n", "-r", "--expression", "-c"};
+    bool is_code = false, script = leaf_is(l, "yq") || leaf_is(l, "sd") || leaf_is(l, "rename");
+    for (size_t i = from; i < l->n_argv; i++) {
+        struct str s = l->argv[i].text;
+        bool option = s.len && s.ptr[0] == '-', skip = is_code;
+        is_code = false;
+        for (size_t k = 0; k < ARRAY_LEN(code); k++)
+            is_code = is_code || str_is(s, code[k]);
+        is_code = is_code || (option && s.len > 2 && s.ptr[1] != '-' && str_ends(s, "e"));
+        if (option || skip || !l->argv[i].known || l->argv[i].glob || !s.len ||
+            memchr(s.ptr, ' ', s.len))
+            continue;
+        if (script) { /* the first operand is code */
+            script = false;
+            continue;
+        }
+        char *text = str_dup(s), *path = fs_normalize(l->cwd ? l->cwd : c->cwd, text);
+        if (!is_own_folder(c, path))
+            judge_file(c, l, s, true);
+        free(path);
+        free(text);
+    }
+}
+
+static void
+judge_tree_row(struct chain *c, const struct perm_leaf *l, const struct tree_row *r, size_t at)
+{
+    char options[128];
+    struct output_row made = {.program = r->program};
+    if (r->does == TREE_WRITES && (r->where == AT_OPERANDS || r->where == AT_OPERANDS_OR_HERE)) {
+        judge_edited(c, l, at + 1);
+    } else if (r->does == TREE_FILLS && r->where == AT_TARGET) {
+        made.operand = LAST;
+        judge_operand(c, l, &made, at + 1);
+    } else if (r->does == TREE_FILLS && r->where == AT_OPTION && r->option) {
+        snprintf(options, sizeof options, "%s", r->option);
+        for (char *p = options; *p; p++)
+            if (*p == '|')
+                *p = ' ';
+        made.options = options;
+        judge_options(c, l, &made, at + 1);
+    }
+}
+
+static void
+judge_tree_rows(struct chain *c, const struct perm_leaf *l)
+{
+    bool runner = trees_runner(l);
+    size_t at;
+    for (size_t i = 0; i < trees_write.n; i++) {
+        const struct tree_row *r = &trees_write.v[i];
+        bool git = strcmp(r->program, "git") == 0;
+        if (!git && trees_runs(l, runner, r->program, &at) && trees_row_speaks(l, r))
+            judge_tree_row(c, l, r, at);
+    }
+}
+
 void
 judge_outputs(struct chain *c, const struct perm_leaf *l)
 {
+    if (l->effects_unknown && l->n_argv && l->name_known)
+        judge_tree_rows(c, l);
     for (size_t k = 0; l->effects_unknown && k < ARRAY_LEN(rows); k++) {
         size_t from = leaf_is(l, rows[k].program) ? behind_words(l, &rows[k]) : 0;
         if (!from)

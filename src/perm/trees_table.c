@@ -271,8 +271,8 @@ static const struct tree_row writes[] = {
     FILLS("wormhole", "receive|rx", NULL, "-o"),
     FILLS("gh", "run|release download", NULL, "-D|--dir"),
     /* what edits the files that it is given */
-    EDITS("perl", "-i*|-pi*|-ni*|-0pi*|-0777pi*"),
-    EDITS("ruby", "-i*|-pi*|-ni*"),
+    {"perl", "-i*|-pi*|-ni*|-0pi*|-0777pi*", NULL, TREE_WRITES, AT_OPERANDS, NULL, NULL},
+    {"ruby", "-i*|-pi*|-ni*", NULL, TREE_WRITES, AT_OPERANDS, NULL, NULL}, /* "-i.bak" is no -k */
     EDITS("awk", "inplace"),
     EDITS("gawk", "inplace"),
     EDITS("yq", "~i|--inplace"),
