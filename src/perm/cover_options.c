@@ -46,6 +46,9 @@ static const struct {
     {"emacs", NULL, "--eval --execute --load -l --funcall -f --script", ""},
     {"less", NULL, "-k --lesskey-file --lesskey-src", ""},
     {"git", "apply", "--unsafe-paths", ""},
+    {"yt-dlp", NULL, "--exec --netrc-cmd", ""},
+    {"pandoc", NULL, "--filter --lua-filter -F -L", "ftoMVHBAT"},
+    {"prettier", NULL, "--plugin", ""},
     {"git", "push", "--receive-pack --exec", ""},
     {"git", "send-pack", "--receive-pack --exec", ""},
     {"git", "fetch", "--upload-pack", ""},
@@ -306,6 +309,20 @@ sed_may_run(const struct perm_leaf *l)
     return known && may && strcmp(l->unknown_why, SED_SCRIPT_WHY) == 0;
 }
 
+/* Commands of the shell of SQLite that run a program or open another file, and functions of SQL that do. */
+static bool
+sqlite_leaves_database(struct str s)
+{
+    static const char *const words[] = {
+        ".shell", ".system", ".output",   ".once",    ".read",          ".import",
+        ".load",  ".save",   ".open",     ".backup",  ".excel",         ".log",
+        ".trace", ".cd",     "writefile", "readfile", "load_extension", "edit("};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_contains(s, str_from(words[i])))
+            return true;
+    return false;
+}
+
 /* "+!id" and "+:!id" of less and editors, "CFLAGS=$(shell id)" and "-f -" of make, "-ldflags=-extld=./x" of go. */
 static bool
 word_is_code(const struct perm_leaf *l, size_t i)
@@ -321,6 +338,12 @@ word_is_code(const struct perm_leaf *l, size_t i)
         return str_contains(s, STR("-extld"));
     if (leaf_is(l, "npm"))
         return str_starts(s, "--globalconfig");
+    if (leaf_is(l, "gh"))
+        return str_starts(s, "!");
+    if (leaf_is(l, "psql") || leaf_is(l, "mysql"))
+        return str_contains(s, STR("\\!")) || str_starts(s, "system ");
+    if (leaf_is(l, "sqlite3") || leaf_is(l, "duckdb"))
+        return sqlite_leaves_database(s);
     if (!leaf_is(l, "make") && !leaf_is(l, "gmake"))
         return false;
     for (size_t k = 0; k < ARRAY_LEN(inputs); k++)

@@ -36,6 +36,8 @@ static const struct {
     {"vitest", "-c --config -r --root"},
     {"eslint", "-c --config"},
     {"tsc", "-p --project"},
+    {"terraform", "-chdir"},
+    {"tofu", "-chdir"},
 };
 
 static bool
