@@ -159,6 +159,12 @@ run_words(struct wrap *x)
     if (x->w->kind == W_RUNNER && first < x->c->n && x->c->argv[first].quoted &&
         memchr(x->c->argv[first].w.text.ptr, ' ', x->c->argv[first].w.text.len))
         leaf_inner_text(x->sh, x->leaf, x->c->argv[first].w.text, false);
+    size_t version = first < x->c->n ? str_find(x->c->argv[first].w.text, '@', 1) : (size_t)-1;
+    if (x->w->kind == W_RUNNER && version != (size_t)-1) { /* npx npm@latest */
+        struct word name = x->c->argv[first];
+        name.w.text = str_sub(name.w.text, 0, version);
+        inner_named(x, &name, first + 1);
+    }
     if (x->o.value['c'] && x->o.value['c']->w.known && x->w->kind == W_RUNNER)
         leaf_inner_text(x->sh, x->leaf, x->o.value['c']->w.text, false);
     for (size_t i = 2; i + 1 < x->c->n && str_is(str_from(x->w->name), "nix"); i++)

@@ -18,6 +18,7 @@ static const struct wrapper rows[] = {
      0,
      false,
      {.shorts = "c:i", .longs = "command/C=: ignore-environment impure"}},
+    NAMED("corepack", NULL, W_RUNNER, 0, false),
     NAMED("asdf", "exec", W_RUNNER, 0, false),
     NAMED("rbenv", "exec", W_RUNNER, 0, false),
     NAMED("pyenv", "exec", W_RUNNER, 0, false),
