@@ -69,14 +69,19 @@ trees_row_word(const struct perm_leaf *l, size_t i, const struct tree_row *r)
     return false;
 }
 
-/* "@scope/name@1.2" is name, "node_modules/name/bin/name.js" too. */
 static struct str
-package_name(struct str s)
+behind_slash(struct str s)
 {
     size_t cut = s.len;
     while (cut > 0 && s.ptr[cut - 1] != '/')
         cut--;
-    s = str_sub(s, cut, s.len);
+    return str_sub(s, cut, s.len);
+}
+
+/* "@scope/name@1.2" is name, "node_modules/name/bin/name.js" too; of what stands behind the last slash. */
+static struct str
+package_name(struct str s)
+{
     size_t at = str_find(s, '@', 0);
     s = at != (size_t)-1 && at > 0 ? str_sub(s, 0, at) : s;
     size_t dot = str_find(s, '.', 0);
@@ -100,11 +105,14 @@ trees_runs(const struct perm_leaf *l, bool runner, const char *program, size_t *
     *ret_at = 0;
     if (leaf_is(l, program))
         return true;
-    for (size_t i = 1; runner && i < l->n_argv && i < FIRST_WORDS; i++)
-        if (l->argv[i].known && str_is(package_name(l->argv[i].text), program)) {
+    for (size_t i = 1; runner && i < l->n_argv && i < FIRST_WORDS; i++) {
+        struct str s = behind_slash(l->argv[i].text);
+        /* Each word meets each row, and nearly all differ in their first letter. */
+        if (l->argv[i].known && s.len && s.ptr[0] == *program && str_is(package_name(s), program)) {
             *ret_at = i;
             return true;
         }
+    }
     return false;
 }
 
