@@ -3,6 +3,7 @@ yare_test(base_fs LINK yare_base)
 yare_test(base_json LINK yare_base)
 yare_test(base_message LINK yare_base)
 yare_test(base_queue LINK yare_base)
+yare_test(base_record LINK yare_base)
 yare_test(base_text LINK yare_base)
 # Commands need a supervisor: link test_supervise and call proc_set_supervisor(SUPERVISE_HELPER).
 add_executable(supervise_helper unit/supervise_helper.c)
