@@ -149,6 +149,18 @@ tree_links(struct judged *j, const struct word *from, const struct word *to, boo
         j->cls = CLASS_UNKNOWN;
 }
 
+/* The target is a folder that is there, and each of the sources known: what lies in it is written and not the folder itself. */
+static bool
+stays_folder(const struct judged *j, const struct word *to, size_t sources)
+{
+    for (size_t i = 0; i < sources; i++)
+        if (!judged_operand(j, i)->w.known || judged_operand(j, i)->w.glob)
+            return false;
+    return to->w.known && !to->w.glob && !j->o.seen['T'] && !j->o.uncounted &&
+           path_exists(j->sh, to) && path_is_dir(j->sh, to) && j->sh->st.cwd.n == 1 &&
+           !j->sh->st.cwd.unknown && !changed_before(j->sh, j->leaf);
+}
+
 /* cp, mv, install: sources and a target, which may be a folder. */
 void
 ops_cp(struct judged *j)
@@ -172,7 +184,8 @@ ops_cp(struct judged *j)
         judged_unknown(j, "an operand is not known");
     bool below = dir || sources > 1 || to->w.glob || (sources && judged_operand(j, 0)->w.glob) ||
                  path_is_dir(j->sh, to);
-    effect_add(j->sh, j->leaf, EFFECT_WRITE, to);
+    if (!(below && stays_folder(j, to, sources)))
+        effect_add(j->sh, j->leaf, EFFECT_WRITE, to);
     for (size_t i = 0; i < sources; i++) {
         const struct word *w = judged_operand(j, i);
         source(j, w, move, tree);
