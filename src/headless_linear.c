@@ -57,7 +57,7 @@ command(struct linear *l, const char *text)
 static bool
 idle(const struct linear *l)
 {
-    return !l->open_submits && l->answered == l->query;
+    return !l->open_submits && !l->steered.len && l->answered == l->query;
 }
 
 /* ---- permission requests ---- */
@@ -277,6 +277,15 @@ say_unsent(struct linear *l, const struct event *ev)
     buf_clear(&l->steered);
 }
 
+/* What was typed meanwhile is in the conversation: of the turn that ran, or, where that has ended, of one of its own. */
+static void
+heard(struct linear *l)
+{
+    if (l->steered.len && !l->open_submits)
+        l->open_submits = 1;
+    buf_clear(&l->steered);
+}
+
 static void
 take_event(struct linear *l, struct event *ev)
 {
@@ -293,9 +302,11 @@ take_event(struct linear *l, struct event *ev)
     if (ev->kind == EV_CLOSED)
         l->closed = true;
     if (ev->kind == EV_USER && !ev->u.user.replayed && !ev->u.user.hidden)
-        buf_clear(&l->steered);
+        heard(l);
     if (ev->kind == EV_RESULT) {
         say_unsent(l, ev);
+        if (!l->open_submits) /* an end that was not expected: nothing more is to come */
+            buf_clear(&l->steered);
         l->open_submits -= l->open_submits > 0;
         while (l->n_asks) /* the turn has ended without an answer */
             drop_ask(l, l->n_asks - 1);
@@ -310,7 +321,7 @@ interrupt(struct linear *l)
 {
     int64_t now = clock_mono_ms();
     l->prompted = true; /* the terminal shows ^C there */
-    if (l->open_submits) {
+    if (l->open_submits || l->steered.len) {
         engine_cancel(l->engine, CANCEL_USER);
         linear_line(l, "interrupting");
     } else if (l->interrupt_ms && now - l->interrupt_ms <= TWICE_MS) {
