@@ -65,7 +65,8 @@ toggle_afk(struct app *a)
         return;
     a->mode_before = before;
     a->afk_set = true;
-    app_note(a, "AFK on: the classifier decides for you");
+    app_note(a, a->view.offline ? "AFK on, but no model is there to decide: requests wait for you"
+                                : "AFK on: the classifier decides for you");
 }
 
 /* Like the command typed: beside a turn, or behind it. */

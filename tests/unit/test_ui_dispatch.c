@@ -166,6 +166,18 @@ modes_change_whatever_is_open(void **state)
 }
 
 static void
+afk_without_a_model_says_who_waits(void **state)
+{
+    (void)state;
+    press("alt+a");
+    assert_shows(&a.canvas, "the classifier decides for you");
+    press("alt+a");
+    a.view.offline = true;
+    press("alt+a");
+    assert_shows(&a.canvas, "requests wait for you");
+}
+
+static void
 a_page_says_what_changed_behind_it(void **state)
 {
     (void)state;
@@ -514,6 +526,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(modes_change_whatever_is_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(afk_without_a_model_says_who_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(a_page_says_what_changed_behind_it, setup, teardown),
         cmocka_unit_test_setup_teardown(fast_mode_has_a_key, setup, teardown),
         cmocka_unit_test_setup_teardown(afk_is_not_claimed_before_there_is_an_engine, setup,
