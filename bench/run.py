@@ -7,9 +7,11 @@ Ratios carry over to other machines, milliseconds do not.  The targets and the p
 measured on one machine, by the same kind of harness, against the same kind of model server.
 """
 import argparse
+import http.client
 import json
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -144,14 +146,40 @@ def enter_to_request(b):
     yield "Enter to model request", statistics.median(waits), "ms", "10", None, "169 / 149"
 
 
+def gap_ms(asked):
+    return statistics.median((r["at"] - r["answered"]) * 1000 for r in asked[1:])
+
+
+def bare_loop(b, n):
+    """The least that such a loop can be: each answer read, bash run, a line written and synced, the next request sent."""
+    bash = ["bash", "--norc", "--noprofile", "-c", "echo 1"]
+    with m.Model(b.folder, [[m.bash("echo 1")]] * n) as model, open(b.folder + "/bare", "wb", 0) as journal:
+        c = http.client.HTTPConnection(model.env["ANTHROPIC_BASE_URL"].split("//")[1])
+        c.connect()
+        c.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for i in range(n):
+            c.request("POST", "/v1/messages", json.dumps({"model": "x", "max_tokens": 9, "stream": True,
+                                                          "messages": [{"role": "user", "content": "%d " % i + "x" * 13000}]}))
+            c.getresponse().read()
+            r, w = os.pipe()
+            pid = os.posix_spawnp("bash", bash, b.env, file_actions=[(os.POSIX_SPAWN_DUP2, w, 1)])
+            os.close(w)
+            journal.write(b"x" * 900 + os.read(r, 100))
+            os.close(r)
+            os.waitpid(pid, 0)
+            os.fdatasync(journal.fileno())
+        return gap_ms(model.requests())
+
+
 @row
 def tool_loop(b):
     n = b.runs(40)
     with m.Model(b.folder, [[m.bash("echo %d" % i)] for i in range(n)] + [[{"text": "done"}]]) as model:
         b.print_mode(model, "go")
         asked = model.requests()
-    gaps = [(r["at"] - r["answered"]) * 1000 for r in asked[1:]]
-    yield "reply end to next request in a tool loop, p50", statistics.median(gaps), "ms", "4", None, "44 / 76"
+    bare = bare_loop(b, n)
+    yield "reply end to next request in a tool loop, p50", gap_ms(asked), "ms", "4", bare, "44 / 76"
+    yield "  bash and a synced line alone", bare, "ms", "", None, ""
     kept = sum(1 for r in asked if not r["illegal"]) / len(asked)
     yield "prefix kept from request to request", kept, "", "1.000", None, "0.999 / 1.000"
 
@@ -169,7 +197,6 @@ def full_speed(b):
         took, cpu = time.monotonic() - t, m.cpu_seconds(p.pid) - cpu
         p.close()
         # What the server needs alone: the same request by a client that only reads.
-        import http.client
         host = model.env["ANTHROPIC_BASE_URL"].split("//")[1]
         c = http.client.HTTPConnection(host)
         t = time.monotonic()
