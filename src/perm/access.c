@@ -3,7 +3,6 @@
  * that are guarded in themselves, then whether anything covers it. Both the name and what it leads to are judged: an allow
  * needs all of them, a deny any.
  */
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -386,7 +385,7 @@ match_needs_look(const struct access *a, const char *pattern, const char *path)
            (kinds[a->kind].tree && S_ISDIR(st.st_mode));
 }
 
-/* Nothing is there yet that a written pattern stands for: when it runs there may be. */
+/* Nothing that a written pattern stands for is there yet, or known: when it runs there may be. */
 static void
 judge_unmatched(struct chain *c, const struct access *a, const char *pattern, size_t matches)
 {
@@ -401,8 +400,9 @@ judge_unmatched(struct chain *c, const struct access *a, const char *pattern, si
 static void
 judge_pattern(struct chain *c, const struct access *a)
 {
-    glob_t g = {0};
+    glob_t g;
     struct access one = *a;
+    enum force force = path_rules_exist(c, a) ? FORCE_HARD : FORCE_PLAIN;
     struct path_names n;
 
     path_names_init(&n, c->cwd, a->path, c->fold);
@@ -412,13 +412,13 @@ judge_pattern(struct chain *c, const struct access *a)
     }
     if (a->kind == EFFECT_DELETE || a->kind == EFFECT_DELETE_TREE)
         judge_removal(c, a, n.v[0]);
-    int failed = glob(n.v[0], GLOB_NOSORT, NULL, &g);
+    int failed = path_glob(n.v[0], &g);
     if (failed && failed != GLOB_NOMATCH)
-        chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
+        chain_add(c, "L5", VERDICT_ASK, force, NULL, a->shown,
                   "what '%s' stands for cannot be told", a->path);
     if (g.gl_pathc > MATCHES_MAX)
-        chain_add(c, "L5", VERDICT_ASK, path_rules_exist(c, a) ? FORCE_HARD : FORCE_PLAIN, NULL,
-                  a->shown, "'%s' stands for too many files", a->path);
+        chain_add(c, "L5", VERDICT_ASK, force, NULL, a->shown, "'%s' stands for too many files",
+                  a->path);
     one.glob = false;
     for (size_t i = 0; !failed && i < g.gl_pathc && i < MATCHES_MAX; i++) {
         if (!match_needs_look(a, n.v[0], g.gl_pathv[i]))
@@ -427,8 +427,7 @@ judge_pattern(struct chain *c, const struct access *a)
         one.shown = g.gl_pathv[i];
         judge_access(c, &one);
     }
-    if (!failed || failed == GLOB_NOMATCH)
-        judge_unmatched(c, a, n.v[0], g.gl_pathc);
+    judge_unmatched(c, a, n.v[0], failed ? 0 : g.gl_pathc);
     globfree(&g);
     path_names_release(&n);
 

@@ -4,7 +4,6 @@
  * whoever allowed the program. Past a number of entries any rule for what lies there asks.
  */
 #include <dirent.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -191,7 +190,7 @@ judge_sources(struct copies *k, size_t last, size_t skip, bool into)
         glob_t g = {0};
         if (!k->l->argv[i].glob)
             judge_source(k, word, into);
-        else if (glob(path, GLOB_NOSORT, NULL, &g) != 0 || g.gl_pathc > SOURCES_MAX)
+        else if (path_glob(path, &g) != 0 || g.gl_pathc > SOURCES_MAX)
             k->lost = true;
         for (size_t m = 0; m < g.gl_pathc && m < SOURCES_MAX && !k->done; m++)
             judge_source(k, g.gl_pathv[m], true);

@@ -4,7 +4,6 @@
  */
 #include <ctype.h>
 #include <dirent.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,8 +331,8 @@ judge_matches(const struct look *k, const struct perm_leaf *l, struct str patter
     for (size_t i = 0; i < (l->n_cwds ? l->n_cwds : 1); i++) {
         const char *cwd = l->n_cwds ? l->cwds[i] : k->c->cwd;
         char *text = str_dup(pattern), *path = fs_normalize(cwd, text);
-        glob_t g = {0};
-        int failed = glob(path, GLOB_NOSORT, NULL, &g);
+        glob_t g;
+        int failed = path_glob(path, &g);
         const struct perm_rule *r = NULL;
         if ((failed && failed != GLOB_NOMATCH) || g.gl_pathc > MATCHES_MAX)
             r = rules_overlap_path(k->c->req->rules, &k->c->deny, "Edit", path, true,

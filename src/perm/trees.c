@@ -5,7 +5,6 @@
  */
 #include "perm/trees_match.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,8 +218,8 @@ static void
 judge_glob_word(struct trees *t, struct str s)
 {
     char *text = str_dup(s), *path = fs_normalize(t->cwd, text);
-    glob_t g = {0};
-    int failed = glob(path, GLOB_NOSORT, NULL, &g);
+    glob_t g;
+    int failed = path_glob(path, &g);
     if (failed && failed != GLOB_NOMATCH)
         t->lost = true;
     if (g.gl_pathc > GLOB_MAX)
