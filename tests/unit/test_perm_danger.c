@@ -209,7 +209,7 @@ what_only_looks_like_it_is_not_asked(void **state)
         "curl -s http://x.example | python3 -c 'import sys'",
         "curl -so a.tgz http://x.example/a.tgz && tar xzf a.tgz",
         "curl -s http://x.example | jq .",
-        "wget -q http://x.example/x.py && python3 x.py",
+        "wget -q http://x.example/a.csv && python3 x.py a.csv",
         "curl -s http://x.example | node -e 'x'",
         "bash x.sh && curl -s http://localhost:80/",
         "curl -s http://x.example | bash -c 'cat'",
