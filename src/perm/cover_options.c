@@ -31,6 +31,7 @@ static const struct {
     {"make", NULL, "--eval -E SHELL MAKEFLAGS", "CfIjloOW"},
     {"wget", NULL, "--use-askpass -e --execute", "oaiBtOTwQPUlARDIX"},
     {"go", NULL, "-toolexec --toolexec -exec --exec -vettool --vettool", ""},
+    {"go", "env", "-w", ""},
     {"cargo", NULL, "--config", ""},
     {"npm", NULL, "--script-shell --node-options --git --userconfig", ""},
     {"pnpm", NULL, "--script-shell --node-options", ""},
@@ -341,7 +342,8 @@ word_is_code(const struct perm_leaf *l, size_t i)
     if (leaf_is(l, "gh"))
         return str_starts(s, "!");
     if (leaf_is(l, "psql") || leaf_is(l, "mysql"))
-        return str_contains(s, STR("\\!")) || str_starts(s, "system ");
+        return str_contains(s, STR("\\!")) || str_starts(s, "system ") ||
+               (str_contains(s, STR("copy ")) && str_contains(s, STR("program")));
     if (leaf_is(l, "sqlite3") || leaf_is(l, "duckdb"))
         return sqlite_leaves_database(s);
     if (!leaf_is(l, "make") && !leaf_is(l, "gmake"))

@@ -67,10 +67,11 @@ static const struct output_row {
     {"gh", "download", "-D --dir -O --output", NO_OPERAND},
     {"npm", "pack", "--pack-destination", NO_OPERAND},
     {"pip", "download", "-d --dest", NO_OPERAND},
-    {"pip", "install", "-t --target", NO_OPERAND},
-    {"pip3", "install", "-t --target", NO_OPERAND},
+    {"pip", "install", "-t --target --root --prefix", NO_OPERAND},
+    {"pip3", "install", "-t --target --root --prefix", NO_OPERAND},
     {"unzip", NULL, "-d", NO_OPERAND},
     {"tar", "~c|~r|~u|--create|--append|--update", "-f --file", NO_OPERAND},
+    {"bsdtar", "~c|~r|~u|--create|--append|--update", "-f --file", NO_OPERAND},
     {"zip", NULL, NULL, FIRST},
     {"7z", "a", NULL, FIRST},
     {"patch", NULL, "-o --output -d --directory", FIRST},
@@ -96,6 +97,8 @@ static const struct output_row {
     {"git", "apply", "--directory", NO_OPERAND},
     {"git", "bundle create", NULL, FIRST},
     {"git", "worktree add", NULL, FIRST},
+    {"git", "worktree move", NULL, LAST},
+    {"git", "config", "-f --file", NO_OPERAND},
     {"git", "clone", NULL, SECOND},
     {"git", "mv", NULL, LAST},
 };
@@ -181,14 +184,15 @@ names_file(const struct perm_leaf *l, size_t i, struct str option, struct str *r
     struct str s = l->argv[i].text;
     bool is_long = option.len > 2, dashed = s.len > 1 && s.ptr[0] == '-';
     /* bundles of letters are theirs alone */
-    bool bundles = leaf_is(l, "curl") || leaf_is(l, "wget") || leaf_is(l, "tar");
+    bool tar = leaf_is(l, "tar") || leaf_is(l, "bsdtar");
+    bool bundles = leaf_is(l, "curl") || leaf_is(l, "wget") || tar;
     *ret_next = false;
     if (is_long && s.len > option.len && s.ptr[option.len] == '=' &&
         memcmp(s.ptr, option.ptr, option.len) == 0) {
         *ret = str_sub(s, option.len + 1, s.len);
         return true;
     }
-    bool old = leaf_is(l, "tar") && i == 1 && !dashed; /* tar cf FILE */
+    bool old = tar && i == 1 && !dashed; /* tar cf FILE */
     bool last = (bundles && dashed && s.ptr[1] != '-') || old;
     if (str_eq(s, option) || (!is_long && last && s.ptr[s.len - 1] == option.ptr[1])) {
         *ret_next = true;
@@ -201,9 +205,10 @@ names_file(const struct perm_leaf *l, size_t i, struct str option, struct str *r
         at++;
     bool attached = !is_long && dashed && at + 1 < s.len && s.ptr[at] == option.ptr[1] &&
                     strchr("/.~", s.ptr[at + 1]) && s.ptr[at + 1];
-    if (attached)
-        *ret = str_sub(s, at + 1, s.len);
-    return attached;
+    bool valued = !is_long && dashed && s.len > 2 && s.ptr[1] == option.ptr[1] && s.ptr[2] == '=';
+    if (attached || valued)
+        *ret = str_sub(s, valued ? 3 : at + 1, s.len);
+    return attached || valued;
 }
 
 static void
@@ -233,14 +238,28 @@ is_remote(struct str s)
     return colon != (size_t)-1 && (slash == (size_t)-1 || colon < slash);
 }
 
+/* The next word is that option's: "git clone -b main ADDRESS DIR". */
+static bool
+takes_next(const struct perm_leaf *l, struct str option)
+{
+    static const char *const names[] = {"-b", "-B", "--branch", "--depth", "-j",       "-o",
+                                        "-u", "-c", "--origin", "--jobs",  "--config", "--filter"};
+    for (size_t i = 0; i < ARRAY_LEN(names) && leaf_is(l, "git"); i++)
+        if (str_is(option, names[i]))
+            return true;
+    return false;
+}
+
 static void
 judge_operand(struct chain *c, const struct perm_leaf *l, const struct output_row *r, size_t from)
 {
     size_t found = 0, n = 0;
     for (size_t i = from; i < l->n_argv; i++) {
         struct str s = l->argv[i].text;
-        if (l->argv[i].known && s.len && s.ptr[0] == '-')
+        if (l->argv[i].known && s.len && s.ptr[0] == '-') {
+            i += takes_next(l, s);
             continue;
+        }
         if (r->with && !leaf_is(l, "git") && str_is(s, r->with))
             continue;
         n++;
