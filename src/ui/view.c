@@ -56,8 +56,12 @@ on_session(struct view *v, struct event *e)
         v->turn = 0;
         v->running = false;
     }
+    const char *model = e->u.session.model_shown ? e->u.session.model_shown : e->u.session.model;
+    bool other = v->model && model && strcmp(v->model, model) != 0;
+    if (e->u.session.context_window > 0 || other) /* 0: nobody knows that model's */
+        v->ctx_window = e->u.session.context_window;
     view_set(&v->session_id, e->u.session.id);
-    view_set(&v->model, e->u.session.model_shown ? e->u.session.model_shown : e->u.session.model);
+    view_set(&v->model, model);
     view_set(&v->cwd, e->u.session.cwd);
     view_set(&v->provider, e->u.session.provider);
     v->mode = e->u.session.mode;
@@ -65,8 +69,6 @@ on_session(struct view *v, struct event *e)
     v->offline = e->u.session.offline;
     v->fast = e->u.session.fast;
     v->bypass_allowed = e->u.session.bypass_allowed;
-    if (e->u.session.context_window > 0)
-        v->ctx_window = e->u.session.context_window;
 }
 
 static void

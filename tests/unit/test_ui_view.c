@@ -385,12 +385,25 @@ the_models_short_name_is_shown(void **state)
     assert_string_equal(v->model, "local-model");
 }
 
+/* A model whose window nobody knows is not measured by that of the one before. */
+static void
+another_model_has_no_window_of_the_last(void **state)
+{
+    struct view *v = *state;
+    apply(v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"a\",\"context_window\":200000}");
+    apply(v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"a\"}");
+    assert_int_equal(v->ctx_window, 200000);
+    apply(v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"b\"}");
+    assert_int_equal(v->ctx_window, 0);
+}
+
 int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(text_streams_into_one_item),
+        T(another_model_has_no_window_of_the_last),
         T(a_retry_takes_back_what_it_says_again),
         T(what_was_kept_of_a_broken_answer_stays),
         T(what_the_classifier_let_through_says_so),
