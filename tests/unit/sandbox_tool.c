@@ -1,7 +1,7 @@
 /* Runs one command in the sandbox, for the escape suite and for people who want to see what a plan does:
  *     sandbox_tool KIND ROOT [options] -- ARGV...
  * Options: --cwd DIR --home DIR --data DIR --spill DIR --settings JSON-FILE --deny RULE --add DIR --own FILE --proxy SOCKET --untrusted
- * --kill-after MS (then KILL to the tree) --show (the plan) --probe. Ends as the command did; what sandbox_explain says comes on standard
+ * --kill-once FILE (KILL to the tree as soon as it is there) --show (the plan) --probe. Ends as the command did; what sandbox_explain says comes on standard
  * error behind "explain: ". */
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/supervise.h"
 #include "perm/confine.h"
@@ -24,7 +24,7 @@ struct opts {
     const char *cwd, *own, *settings;
     const char *add[8];
     struct perm_rules rules;
-    int kill_after_ms;
+    const char *kill_once;
     bool show;
     const char *const *argv;
 };
@@ -72,8 +72,8 @@ option(struct opts *o, const char *name, const char *value)
         perm_rules_add(&o->rules, VERDICT_DENY, value, SCOPE_USER, false, NULL, 0);
     else if (!strcmp(name, "--add") && o->at.n_additional_dirs < ARRAY_LEN(o->add))
         o->add[o->at.n_additional_dirs++] = value;
-    else if (!strcmp(name, "--kill-after"))
-        o->kill_after_ms = atoi(value);
+    else if (!strcmp(name, "--kill-once"))
+        o->kill_once = value;
     else
         fail(name);
 }
@@ -118,12 +118,10 @@ run(const struct opts *o, const struct sandbox_plan *plan)
         fail(err.text);
     buf_init(&out, BUF_MAX);
     buf_init(&why, 4096);
-    int64_t end = o->kill_after_ms ? clock_mono_ms() + o->kill_after_ms : INT64_MAX;
     while (!p.exited || p.fd >= 0) {
-        int64_t left = end - clock_mono_ms();
-        if (left <= 0)
+        if (o->kill_once && fs_exists(o->kill_once))
             break;
-        if (!proc_poll(&p, NULL, left > 1000000 ? -1 : (int)left))
+        if (!proc_poll(&p, NULL, o->kill_once ? 20 : -1))
             continue;
         if (p.fd >= 0)
             proc_read(&p, &out);
