@@ -377,6 +377,27 @@ is_known_elsewhere(struct str line)
     return false;
 }
 
+/* The few that it may be the beginning of are named. */
+static void
+refuse_unknown(struct engine *e, const char *line)
+{
+    struct str name = str_trim(str_from(line));
+    struct buf b;
+    buf_init(&b, 256);
+    size_t end = str_find(name, ' ', 0), n = 0;
+    name = str_sub(name, 1, end == (size_t)-1 ? name.len : end - 1);
+    for (size_t i = 0; name.len && i < ARRAY_LEN(table); i++) {
+        struct str whole = str_from(table[i].name);
+        if (whole.len > name.len && str_eq(str_sub(whole, 0, name.len), name) && n++ < 3)
+            buf_addf(&b, "%s/%s", b.len ? ", " : "", table[i].name);
+    }
+    if (n && n <= 3)
+        core_refuse(&e->core, "unknown command '%.60s': %s? /help lists them", line, buf_cstr(&b));
+    else
+        core_refuse(&e->core, "unknown command '%.60s'; /help lists them", line);
+    buf_release(&b);
+}
+
 static void
 run_line(struct engine *e, const char *line)
 {
@@ -389,7 +410,7 @@ run_line(struct engine *e, const char *line)
     else if (is_known_elsewhere(str_from(line)))
         core_refuse(&e->core, "'%.60s' is not available in yare; /help lists what is", line);
     else
-        core_refuse(&e->core, "unknown command '%.60s'; /help lists them", line);
+        refuse_unknown(e, line);
 }
 
 /* One may run while another does: "/pin ..." beside a /compact. */

@@ -78,6 +78,11 @@ test_commands_are_named(void **state)
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "not available in yare"));
     rig_post(&r, OP_COMMAND, "/nonsense");
     assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "unknown command"));
+    rig_post(&r, OP_COMMAND, "/tru me"); /* the beginning of one, of two */
+    assert_string_equal(rig_kind(&r, EV_NOTICE)->u.notice.text,
+                        "unknown command '/tru me': /trust? /help lists them");
+    rig_post(&r, OP_COMMAND, "/mod");
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, ": /mode, /model?"));
     rig_end(&r);
 }
 
