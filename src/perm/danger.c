@@ -310,7 +310,7 @@ tree_in(const struct chain *c, const struct perm_leaf *l, size_t from, bool proj
 }
 
 static void
-judge_trees(struct chain *c, const struct perm_leaf *l, const char *shown)
+judge_swept(struct chain *c, const struct perm_leaf *l, const char *shown)
 {
     size_t at;
     struct str name = danger_name(l, &at);
@@ -400,7 +400,7 @@ danger_judge(struct chain *c)
         if (what)
             chain_add(c, "L1", VERDICT_ASK, FORCE_HARD, NULL, shown, "it %s", what);
         judge_vital(c, l, shown);
-        judge_trees(c, l, shown);
+        judge_swept(c, l, shown);
         judge_blind(c, l, shown);
         judge_found(c, l, shown);
         judge_find_runs(c, l);
