@@ -277,7 +277,7 @@ cover_by_rule(struct chain *c, size_t i)
     const struct perm_rules *rs = c->req->rules;
     for (size_t k = 0; rs && k < rs->n; k++) {
         const struct perm_rule *r = &rs->rules[k];
-        if (!rule_counts(r, &c->allow))
+        if (rule_begins_otherwise(r, &c->texts[i]) || !rule_counts(r, &c->allow))
             continue;
         enum match_how how = rule_match_leaf(r, &c->texts[i], &c->sh.leaves[i], false);
         if (how <= v->rule.how)

@@ -119,22 +119,11 @@ deny_match_folded(const struct perm_rule *r, const struct str text[DENY_TEXTS])
     return how;
 }
 
-/* An allow rule that begins otherwise than the command: nearly all of them do. */
-static bool
-begins_otherwise(const struct perm_rule *r, const struct leaf_texts *t)
-{
-    if (r->verdict != VERDICT_ALLOW || !r->body || !r->pattern)
-        return false;
-    char first = *r->pattern;
-    return first && first != '*' && first != *buf_cstr(&t->exact) &&
-           first != *buf_cstr(&t->with_env);
-}
-
 enum match_how
 rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t, const struct perm_leaf *leaf,
                 bool fold_case)
 {
-    if (begins_otherwise(r, t))
+    if (rule_begins_otherwise(r, t))
         return MATCH_NONE;
     if (!rule_is_for_bash(r))
         return r->verdict != VERDICT_ALLOW && !r->body &&

@@ -66,6 +66,14 @@ struct leaf_match {
     const struct perm_rule *rule;
     enum match_how how;
 };
+/* An allow rule that begins otherwise than the command, and so says nothing of it: nearly all of them do. */
+static inline bool
+rule_begins_otherwise(const struct perm_rule *r, const struct leaf_texts *t)
+{
+    char first = r->verdict == VERDICT_ALLOW && r->body && r->pattern ? *r->pattern : '\0';
+    return first && first != '*' && !(t->exact.len && first == *t->exact.data) &&
+           !(t->with_env.len && first == *t->with_env.data);
+}
 /* One rule against one leaf. */
 enum match_how rule_match_leaf(const struct perm_rule *r, const struct leaf_texts *t,
                                const struct perm_leaf *leaf, bool fold_case);
