@@ -10,7 +10,7 @@ const TSLanguage *tree_sitter_bash(void);
 
 /* For all texts of one command line together. The longest lines that are followed take a tenth of it; the parser's
  * recovery from errors can take any time. */
-enum { PARSE_MS = 30 };
+enum { PARSE_MS = 30, MAX_PIPES = 400 };
 
 void
 sh_incomplete(struct sh *sh, const char *why)
@@ -55,12 +55,45 @@ parse_read(void *payload, uint32_t byte, TSPoint point, uint32_t *ret_n)
     return byte < s->len ? s->ptr + byte : "";
 }
 
-/* NULL when the time is up. */
+/* The step behind a character: over what is quoted, as well as that can be told without a parser. */
+static size_t
+past(struct str s, size_t i)
+{
+    char c = s.ptr[i];
+    if (c == '\\')
+        return i + 2;
+    const char *end = c == '\'' || c == '"' ? memchr(s.ptr + i + 1, c, s.len - i - 1) : NULL;
+    return end ? (size_t)(end - s.ptr) + 1 : i + 1;
+}
+
+/* The parser's recovery from an error takes the square of the pipes before it, and cannot be stopped within. */
+static bool
+pipe_too_long(struct str s)
+{
+    size_t pipes = 0;
+    bool fresh = false; /* a '|' stood last: a line end does not end the pipe */
+    for (size_t i = 0; i < s.len; i = past(s, i)) {
+        char c = s.ptr[i];
+        if (c == '|') {
+            pipes = fresh && s.ptr[i - 1] == '\n' ? 1 : pipes + 1; /* the next row of a table */
+            if (pipes > MAX_PIPES)
+                return true;
+            fresh = true;
+        } else if (c == ';' || (c == '\n' && !fresh)) {
+            pipes = 0;
+        } else if (c != ' ' && c != '\t' && c != '\n' && c != '&') {
+            fresh = false;
+        }
+    }
+    return false;
+}
+
+/* NULL when it takes too long. */
 static TSTree *
 parse(struct sh *sh, struct str s)
 {
     int64_t start = cpu_us(), deadline = start + PARSE_MS * 1000 - sh->parse_us;
-    if (deadline <= start)
+    if (deadline <= start || pipe_too_long(s))
         return NULL;
     TSParser *p = ts_parser_new();
     ts_parser_set_language(p, tree_sitter_bash());

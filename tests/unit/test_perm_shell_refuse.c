@@ -288,6 +288,38 @@ test_text(void **state)
     }
 }
 
+/* One word many times over, as a command line. */
+static bool
+followed(const char *head, const char *word, size_t n, const char *tail)
+{
+    struct buf b;
+    struct perm_analysis a;
+    buf_init(&b, BUF_MAX);
+    buf_adds(&b, head);
+    for (size_t i = 0; i < n; i++)
+        buf_adds(&b, word);
+    buf_adds(&b, tail);
+    perm_shell_analyse(buf_str(&b), &proj, &a);
+    bool ret = !a.incomplete;
+    perm_analysis_release(&a);
+    buf_release(&b);
+    return ret;
+}
+
+static void
+test_pipes(void **state)
+{
+    (void)state;
+    assert_true(followed("ls", "|cat", 300, ""));
+    assert_false(followed("ls", "|cat", 500, ""));
+    assert_false(followed("ls", "|\ncat", 500, ""));
+    assert_false(followed("ls", "|& cat", 500, ""));
+    assert_true(followed("", "ls|cat;", 150, ""));
+    assert_true(followed("", "ls|cat\n", 150, ""));
+    assert_true(followed("echo '", "| a |\n", 500, "'"));
+    assert_true(followed("cat <<'E'\n", "| a | b |\n", 400, "E\n"));
+}
+
 int
 main(void)
 {
@@ -296,7 +328,7 @@ main(void)
         cmocka_unit_test(test_other_shell), cmocka_unit_test(test_long),
         cmocka_unit_test(test_deep),        cmocka_unit_test(test_symlinks),
         cmocka_unit_test(test_folders),     cmocka_unit_test(test_dash_files),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
