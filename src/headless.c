@@ -71,11 +71,13 @@ static void
 show_plain(const struct event *e)
 {
     if (e->kind == EV_NOTICE) {
-        complain(e->u.notice.text);
+        if (!e->u.notice.answer) /* the result says it */
+            complain(e->u.notice.text);
     } else if (e->kind == EV_ERROR) {
         complain(e->u.error.err.text);
     } else if (headless_is_compaction(e) && e->u.compact.text) {
-        complain(e->u.compact.text);
+        if (!e->u.compact.answer)
+            complain(e->u.compact.text);
     } else if (e->kind == EV_RETRY) {
         char *text =
             xasprintf("attempt %d failed (%s), the next one in %lld ms", e->u.retry.attempt,
@@ -130,7 +132,7 @@ tell_end(const struct event *e)
         free(text);
     }
     json_free(errors);
-    fprintf(stderr, "yare: the run ended with %s\n", e->u.result.exit);
+    fprintf(stderr, "yare: the run ended: %s\n", event_end_words(e->u.result.exit));
 }
 
 static void

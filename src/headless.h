@@ -1,8 +1,8 @@
 #pragma once
 /*
  * Print mode: one more client of the engine's seam. Events become text, one JSON object, or NDJSON on standard output; what is not
- * part of the answer goes to standard error. Nobody is there to be asked: with engine_config.print_mode the engine refuses what would
- * ask. One thread; the engine stays the caller's.
+ * part of the answer (the model's, or a slash command's) goes to standard error. Nobody is there to be asked: with
+ * engine_config.print_mode the engine refuses what would ask. One thread; the engine stays the caller's.
  */
 #include "base/err.h"
 #include "cli.h"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/slash.h"
 #include "base/text.h"
 #include "headless_linear_private.h"
 
@@ -168,24 +169,13 @@ own_command(struct linear *l, struct str s)
     return true;
 }
 
-/* "/name" and "/name arguments"; a path such as /etc/hosts is none. */
-static bool
-is_command(struct str s)
-{
-    if (s.len < 2 || s.ptr[0] != '/')
-        return s.len > 1 && s.ptr[0] == '!';
-    size_t end = str_find(s, ' ', 0);
-    struct str name = str_sub(s, 1, end == (size_t)-1 ? s.len : end - 1);
-    return name.len && str_find(name, '/', 0) == (size_t)-1 && str_find(name, '.', 0) == (size_t)-1;
-}
-
 static void
 take_prompt(struct linear *l, struct str s)
 {
     if (!s.len || own_command(l, s))
         return;
     char *text = str_dup(s);
-    if (is_command(s))
+    if (slash_is_command(s) || (s.len > 1 && s.ptr[0] == '!'))
         command(l, text);
     else
         submit(l, text);

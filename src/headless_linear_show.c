@@ -275,7 +275,7 @@ show_result(struct linear *l, const struct event *ev)
     struct buf b;
     buf_init(&b, 4096);
     if (ev->u.result.is_error)
-        buf_addf(&b, "the turn ended: %s", ev->u.result.exit);
+        buf_adds(&b, event_end_words(ev->u.result.exit));
     if (l->ctx_window > 0)
         buf_addf(&b, "%scontext %" PRId64 "%%", b.len ? ", " : "",
                  l->ctx_used * 100 / l->ctx_window);

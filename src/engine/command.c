@@ -415,14 +415,17 @@ run_line(struct engine *e, const char *line)
 
 /* One may run while another does: "/pin ..." beside a /compact. */
 bool
-command_run(struct engine *e, const char *line, struct err *err)
+command_run(struct engine *e, const char *line, struct buf *answer, struct err *err)
 {
     struct core *c = &e->core;
     struct err outer = c->refused, ours;
+    struct buf *outer_answer = c->answer;
     err_clear(&c->refused);
+    c->answer = answer;
     run_line(e, line);
     ours = c->refused;
     c->refused = outer;
+    c->answer = outer_answer;
     if (ours.code != ERR_NONE && err)
         *err = ours;
     return ours.code == ERR_NONE;

@@ -92,6 +92,8 @@ emit(struct core *c, enum event_phase phase, enum compact_why why, const struct 
     ev->u.compact.after = phase == PHASE_END ? r->after : 0;
     ev->u.compact.failed = phase == PHASE_END && !r->done;
     ev->u.compact.text = take_text;
+    ev->u.compact.answer = why == COMPACT_PERSON && phase == PHASE_END && (r->done || r->nothing) &&
+                           core_answer(c, str_from(take_text));
     core_emit(c, ev);
 }
 

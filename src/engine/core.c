@@ -200,10 +200,24 @@ core_emit(struct core *c, struct event *take_e)
     queue_push(c->out, take_e);
 }
 
+bool
+core_answer(struct core *c, struct str text)
+{
+    if (!c->answer)
+        return false;
+    while (text.len && text.ptr[text.len - 1] == '\n')
+        text.len--;
+    if (c->answer->len)
+        buf_addc(c->answer, '\n');
+    buf_add_str(c->answer, text);
+    return true;
+}
+
 static void
-emit_notice(struct core *c, struct buf *take_text)
+emit_notice(struct core *c, struct buf *take_text, bool answer)
 {
     struct event *e = event_new(EV_NOTICE);
+    e->u.notice.answer = answer && core_answer(c, buf_str(take_text));
     e->u.notice.text = buf_take(take_text);
     core_emit(c, e);
 }
@@ -217,7 +231,7 @@ core_notice(struct core *c, const char *fmt, ...)
     va_start(ap, fmt);
     buf_vaddf(&b, fmt, ap);
     va_end(ap);
-    emit_notice(c, &b);
+    emit_notice(c, &b, true);
 }
 
 void
@@ -232,7 +246,7 @@ core_refuse(struct core *c, const char *fmt, ...)
     va_end(ap);
     err_set(&err, ERR_INVALID, "%s", buf_cstr(&b));
     core_refused(c, &err);
-    emit_notice(c, &b);
+    emit_notice(c, &b, false);
 }
 
 void

@@ -120,6 +120,7 @@ struct core {
     char *repeat_told; /* a circle that the model was stopped in and has not been told of */
 
     struct err refused; /* why the slash command that runs did not do what it was asked */
+    struct buf *answer; /* what that command says is written here too; NULL: nobody reads it */
 
     /* Services. */
     struct permit *permit;
@@ -159,6 +160,8 @@ void core_note_mode(struct core *c);
 bool core_rename(struct core *c, const char *title, struct err *err) MUST_CHECK;
 
 void core_emit(struct core *c, struct event *take_e);
+/* `text` joins the answer of the slash command that runs; false: none does, or nobody reads it. */
+bool core_answer(struct core *c, struct str text);
 void core_notice(struct core *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void core_error(struct core *c, const struct err *err, const char *request_id);
 /* A slash command did not do what it was asked: a notice says why, and so does the result of the prompt that it was. The second

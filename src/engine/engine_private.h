@@ -78,8 +78,9 @@ void work_free(struct work *w);
 bool command_is_known(struct str line);
 bool command_is_immediate(struct str line); /* also an unknown one: it is answered at once */
 bool command_takes_time(struct str line);   /* it runs as a turn, so that it can be interrupted */
-/* False: it did not do what it was asked, which it has told; err (NULL is fine) says why. */
-bool command_run(struct engine *e, const char *line, struct err *err);
+/* False: it did not do what it was asked, which it has told; err (NULL is fine) says why. answer: what it says beside its notices, for
+ * who prints it; NULL: nobody. */
+bool command_run(struct engine *e, const char *line, struct buf *answer, struct err *err);
 
 /* connect.c: "/connect [WHERE [MODEL]] [--save]" */
 void connect_run(struct engine *e, struct str arg);

@@ -171,3 +171,28 @@ event_merge(struct event *last, struct event *item)
         return false;
     }
 }
+
+static const struct {
+    const char *exit, *words;
+} ends[] = {
+    {"completed", "done"},
+    {"blocking_limit", "the context is full: /compact shrinks it, /clear starts anew"},
+    {"model_error", "the request to the model failed"},
+    {"prompt_too_long", "the conversation is too long for the model: /compact or /clear"},
+    {"max_turns", "the turns allowed for one request are used up"},
+    {"max_budget", "the money allowed is used up"},
+    {"repeating", "the model goes round in a circle"},
+    {"command_failed", "the command could not do what it was asked"},
+    {"hook_stopped", "a hook stopped it"},
+    {"aborted_streaming", "interrupted"},
+    {"aborted_tools", "interrupted"},
+};
+
+const char *
+event_end_words(const char *exit)
+{
+    for (size_t i = 0; exit && i < ARRAY_LEN(ends); i++)
+        if (strcmp(exit, ends[i].exit) == 0)
+            return ends[i].words;
+    return "it stopped, and no reason was given";
+}

@@ -250,6 +250,7 @@ struct event {
         } task;
         struct {
             char *text;
+            bool answer; /* of the slash command that runs: its result's text has it too */
         } notice;
         struct {
             struct err err;
@@ -265,7 +266,7 @@ struct event {
             const char *tier;
             int64_t before, after; /* tokens; START: after 0 */
             char *text;            /* END: one line for the person; NULL */
-            bool failed;
+            bool failed, answer;   /* answer: as of a notice */
         } compact;
         struct {
             char *calls; /* JSON array of tool_use ids */
@@ -310,6 +311,8 @@ void event_free(struct event *e);
  * last. A merged text stays under 64 KiB, so that a slow reader still slows the writer. */
 bool event_merge(struct event *last, struct event *item);
 const char *event_kind_name(enum event_kind k);
+/* What an end's name (result.exit) means to a person: "interrupted". Of a name that is not known: that it stopped. */
+const char *event_end_words(const char *exit);
 /* One JSON object, without newline: for --events FILE and replay. */
 void event_write(const struct event *e, struct buf *out);
 struct event *event_read(struct str json, struct err *err); /* what event_write wrote */

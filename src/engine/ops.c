@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/slash.h"
 #include "base/trust.h"
 #include "engine/engine_private.h"
 #include "engine/executor.h"
@@ -77,7 +78,7 @@ static void
 on_submit(struct engine *e, const struct op *op)
 {
     struct str text = str_trim(str_from(op->text));
-    bool command = str_starts(text, "/") && command_is_known(text);
+    bool command = command_is_known(text) || slash_is_command(text);
     ops_queue_work(e, command ? WORK_COMMAND : WORK_PROMPT, op->text, true, false);
 }
 
@@ -129,7 +130,7 @@ on_command(struct engine *e, const struct op *op)
     if (str_starts(text, "!"))
         ops_queue_work(e, WORK_SHELL, op->text, true, false);
     else if (command_is_immediate(text) || (!e->running && !command_takes_time(text)))
-        (void)command_run(e, op->text ? op->text : "", NULL); /* what went wrong was told */
+        (void)command_run(e, op->text ? op->text : "", NULL, NULL); /* what went wrong was told */
     else
         ops_queue_work(e, WORK_COMMAND, op->text, false, false);
 }
@@ -158,7 +159,7 @@ as_command(struct engine *e, const char *name, const char *arg)
     if (e->running || command_takes_time(str_from(line)))
         ops_queue_work(e, WORK_COMMAND, line, false, false);
     else
-        (void)command_run(e, line, NULL);
+        (void)command_run(e, line, NULL, NULL);
     free(line);
 }
 

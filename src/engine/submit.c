@@ -450,8 +450,12 @@ submit_run(struct engine *e, struct work *take_w)
         run_prompt(e, take_w->text, turn, &r);
     } else if (take_w->kind == WORK_SHELL) {
         text = run_shell(e, take_w->text, turn, &r);
-    } else if (!command_run(e, take_w->text, &r.err)) {
-        r.exit = EXIT_COMMAND_FAILED;
+    } else {
+        struct buf answer;
+        buf_init(&answer, BUF_MAX);
+        if (!command_run(e, take_w->text, &answer, &r.err))
+            r.exit = EXIT_COMMAND_FAILED;
+        text = buf_take(&answer);
     }
     if (take_w->kind == WORK_PROMPT)
         text = loop_final_text(&c->state);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/slash.h"
 #include "base/text.h"
 #include "ui/app_private.h"
 
@@ -12,19 +13,10 @@ app_is_shell(struct str s)
     return s.len > 1 && s.ptr[0] == '!';
 }
 
-/* "/name" and "/name arguments"; a path such as /etc/hosts is not a command. */
 bool
 app_is_command(struct str s)
 {
-    s = str_trim(s);
-    if (s.len < 2 || s.ptr[0] != '/')
-        return app_is_shell(s);
-    size_t i = 1;
-    for (; i < s.len && s.ptr[i] != ' ' && s.ptr[i] != '\n'; i++) {
-        if (s.ptr[i] == '/' || s.ptr[i] == '.')
-            return false;
-    }
-    return i > 1;
+    return slash_is_command(s) || app_is_shell(s);
 }
 
 bool

@@ -231,39 +231,19 @@ on_retry(struct view *v, struct event *e)
     view_item_text(v, last, str_from(v->retry));
 }
 
-/* What the engine's names of an end mean to a person. */
-static const struct {
-    const char *exit, *words;
-} ends[] = {
-    {"blocking_limit", "the context is full: /compact shrinks it, /clear starts anew"},
-    {"model_error", "the request to the model failed"},
-    {"prompt_too_long", "the conversation is too long for the model: /compact or /clear"},
-    {"max_turns", "the turns allowed for one request are used up"},
-    {"max_budget", "the money allowed is used up"},
-    {"repeating", "the model goes round in a circle"},
-    {"hook_stopped", "a hook stopped it"},
-};
-
 /* How a run ended, when it was not by being done and nothing else said so. */
 static void
 say_exit(struct view *v, const struct event *e)
 {
-    const char *exit = e->u.result.exit ? e->u.result.exit : "unknown";
-    if (strncmp(exit, "aborted", 7) == 0) {
+    const char *exit = e->u.result.exit;
+    if (exit && strncmp(exit, "aborted", 7) == 0) {
         view_item_add(v, ITEM_NOTICE, "interrupted: what was done is kept");
         return;
     }
     for (size_t i = v->n_items; i-- > 0 && v->items[i].kind != ITEM_USER;)
         if (v->items[i].kind == ITEM_ERROR)
             return;
-    const char *words = exit;
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-        if (strcmp(exit, ends[i].exit) == 0)
-            words = ends[i].words;
-    char *s = xasprintf("stopped: %s", words);
-    for (char *p = s; *p; p++)
-        if (*p == '_')
-            *p = ' ';
+    char *s = xasprintf("stopped: %s", event_end_words(exit));
     view_item_add(v, ITEM_ERROR, s);
     free(s);
 }

@@ -140,6 +140,7 @@ def ctrl_c_interrupts_and_twice_ends():
     since = len(t.text)
     t.type("\x03")
     t.wait_for(PROMPT, since)
+    check(re.search(r"\n\(interrupted[,)]", t.text[since:]), t.text[since:])
     check(t.process.poll() is None, "one Ctrl+C ended it")
     got = t.say("still there?")
     check("fine" in got, got)

@@ -50,6 +50,43 @@ def files_that_git_ignores_are_not_found():
     w.close()
 
 
+def a_slash_command_answers_on_standard_output():
+    w = World()
+    run = w.print_mode("/context")
+    check(run.returncode == 0 and "context" in run.stdout, run)
+    words = run.stdout.splitlines()[0]
+    check(words not in run.stderr, "it is told twice", run)
+    run = w.print_mode("/help")
+    check("/compact" in run.stdout and "!COMMAND" in run.stdout and not run.stdout.endswith("\n\n"), run)
+    for form in "json", "stream-json":
+        run = w.print_mode("/context", "--output-format", form)
+        result = json.loads(run.stdout.splitlines()[-1])
+        check(not result["is_error"] and words in result["result"] and words not in run.stderr, result, run.stderr)
+    run = w.print_mode("/mode nonsense")
+    check(run.returncode == 1 and "unknown mode 'nonsense'" in run.stderr and not run.stdout, run)
+    w.close()
+
+
+def an_unknown_slash_command_is_refused():
+    """It is no prompt, as in the panes; a path is one."""
+    w = World()
+    server = Server(w, {"responses": [[{"text": "Seen."}]] * 3})
+    for typed, word in ("/nope", "unknown command '/nope'"), ("/ex the rest", "/exit, /export"), ("/vim", "not available in yare"):
+        run = w.print_mode(typed, env=server.env)
+        check(run.returncode == 1 and word in run.stderr and not run.stdout, run)
+        check("command_failed" not in run.stderr, run.stderr)
+        run = w.print_mode(typed, "--output-format", "json", env=server.env)
+        result = json.loads(run.stdout)
+        check(run.returncode == 1 and result["is_error"] and word in result["errors"][0], result)
+    check(not server.requests(), "an unknown command went to the model")
+    for typed in "/etc/hosts is short", "/notes.md is long", "/etc has many files":
+        run = w.print_mode(typed, env=server.env)
+        check(run.returncode == 0 and "Seen." in run.stdout, run)
+    check(len(server.requests()) == 3, "a path is a prompt")
+    server.close()
+    w.close()
+
+
 def denied_is_not_failure():
     w = World()
     run = w.print_mode("run touch never", "--output-format", "json")
@@ -182,7 +219,7 @@ def signals():
         w.close()
 
 
-main(piped_input_stands_behind_the_argument, text_json_and_stream, files_that_git_ignores_are_not_found,
+main(a_slash_command_answers_on_standard_output, an_unknown_slash_command_is_refused, piped_input_stands_behind_the_argument, text_json_and_stream, files_that_git_ignores_are_not_found,
      denied_is_not_failure, continue_and_resume, wrong_usage,
      a_disk_that_takes_no_session_is_told_at_the_start, untrusted_folder_only_narrows,
      max_turns_and_errors, signals)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/slash.h"
 #include "base/text.h"
 
 static void
@@ -186,6 +187,23 @@ beginnings_end_at_whole_characters(void **state)
     assert_int_equal(text_start(STR(""), 3).len, 0);
 }
 
+static void
+commands_and_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        bool command;
+    } rows[] = {{"/nope", true},      {" /nope a/b.c\n", true},
+                {"/nope\tx", true},   {"/etc/hosts is short", false},
+                {"/notes.md", false}, {"/tmp is full", false}, /* there is one */
+                {"/", false},         {"/ x", false},
+                {"//", false},        {"nope /x", false},
+                {"", false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(slash_is_command(str_from(rows[i].line)), rows[i].command);
+}
+
 int
 main(void)
 {
@@ -196,6 +214,7 @@ main(void)
                                        cmocka_unit_test(folding),
                                        cmocka_unit_test(beginnings_end_at_whole_characters),
                                        cmocka_unit_test(finding_without_case),
-                                       cmocka_unit_test(addresses)};
+                                       cmocka_unit_test(addresses),
+                                       cmocka_unit_test(commands_and_paths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/event.h"
+#include "engine/loop.h"
 
 static struct event *
 text_delta(int index, const char *text)
@@ -177,6 +178,27 @@ test_junk_is_refused(void **state)
     event_free(e);
 }
 
+/* No name of the engine's reaches a person: every end has its words. */
+static void
+test_every_end_has_words_for_people(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+#define X(id, name, ...) name,
+        LOOP_EXITS(X)
+#undef X
+    };
+    const char *unknown = event_end_words("no such end");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *words = event_end_words(names[i]);
+        assert_string_not_equal(words, unknown);
+        assert_null(strchr(words, '_'));
+        assert_string_not_equal(words, names[i]);
+    }
+    assert_string_equal(event_end_words("aborted_tools"), "interrupted");
+    assert_string_equal(event_end_words(NULL), unknown);
+}
+
 int
 main(void)
 {
@@ -187,6 +209,7 @@ main(void)
         cmocka_unit_test(test_every_kind_round_trips_empty),
         cmocka_unit_test(test_full_events_round_trip),
         cmocka_unit_test(test_junk_is_refused),
+        cmocka_unit_test(test_every_end_has_words_for_people),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
