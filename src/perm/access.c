@@ -233,6 +233,8 @@ judge_guards(struct chain *c, const struct access *a, const struct path_names *n
             chain_add(c, "L5", VERDICT_ASK, own ? FORCE_HARD : FORCE_PERSON, NULL, a->shown,
                       "'%s' is protected: %s", p, what);
             asked = true;
+        } else if (a->below && a->leaf && judge_protected_below(c, a, p)) {
+            asked = true;
         }
     }
     if (n->lost && !asked) {

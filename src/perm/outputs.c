@@ -72,6 +72,8 @@ static const struct output_row {
     {"unzip", NULL, "-d", NO_OPERAND},
     {"tar", "~c|~r|~u|--create|--append|--update", "-f --file", NO_OPERAND},
     {"bsdtar", "~c|~r|~u|--create|--append|--update", "-f --file", NO_OPERAND},
+    {"python3", "json.tool", NULL, SECOND},
+    {"python", "json.tool", NULL, SECOND},
     {"zip", NULL, NULL, FIRST},
     {"7z", "a", NULL, FIRST},
     {"patch", NULL, "-o --output -d --directory", FIRST},

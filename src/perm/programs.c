@@ -135,25 +135,57 @@ without_jq_args(struct sh *sh, const struct command *c)
     return d;
 }
 
+/* Programs whose operands from `first` on are files, any number of them; those before are a pattern or a script. */
+static const struct file_operands {
+    void (*judge)(struct judged *);
+    size_t first;
+    bool always; /* no option brings the pattern instead */
+} file_operands[] = {{ops_read, 0, false}, {ops_wc, 0, false},    {ops_stat, 0, false},
+                     {ops_echo, 0, false}, {ops_list, 0, false},  {ops_tree, 0, false},
+                     {ops_diff, 0, false}, {ops_bat, 0, false},   {ops_grep, 1, false},
+                     {ops_rg, 1, false},   {ops_zgrep, 1, false}, {ops_sed, 1, false},
+                     {ops_jq, 1, true},    {ops_awk, 1, true},    {ops_yq, 1, true},
+                     {ops_fd, 1, true},    {ops_printf, 1, true}};
+
+static const struct file_operands *
+find_file_operands(const struct judged *j)
+{
+    for (size_t i = 0; i < ARRAY_LEN(file_operands); i++)
+        if (file_operands[i].judge == j->p->judge)
+            return &file_operands[i];
+    return NULL;
+}
+
+/* How many operands come before the files. */
+static size_t
+before_files(const struct judged *j, const struct file_operands *f)
+{
+    return j->o.pattern && !f->always ? 0 : f->first;
+}
+
+/* "grep -r $x src": a value without quotes in the pattern's place may be several words, all but one of which are files. */
+static void
+read_split(struct judged *j)
+{
+    const struct file_operands *f = find_file_operands(j);
+    size_t n = f && f->judge != ops_printf ? before_files(j, f) : 0;
+    for (size_t k = 0; k < n && k < j->o.n_operands; k++) {
+        const struct word *w = judged_operand(j, k);
+        if (w->split && !w->w.known && !w->below.len)
+            effect_add(j->sh, j->leaf, EFFECT_READ, w);
+    }
+}
+
 /* Names that a command prints stand where any number of files may. */
 static bool
 names_fit(const struct judged *j)
 {
-    static const struct {
-        void (*judge)(struct judged *);
-        size_t first;
-    } fits[] = {{ops_read, 0}, {ops_wc, 0},   {ops_stat, 0}, {ops_echo, 0},  {ops_list, 0},
-                {ops_tree, 0}, {ops_diff, 0}, {ops_grep, 1}, {ops_rg, 1},    {ops_jq, 1},
-                {ops_awk, 1},  {ops_sed, 1},  {ops_bat, 0},  {ops_printf, 1}};
-    for (size_t i = 0; i < ARRAY_LEN(fits); i++) {
-        bool pattern = j->o.pattern && fits[i].judge != ops_jq && fits[i].judge != ops_awk;
-        if (fits[i].judge != j->p->judge)
-            continue;
-        for (size_t k = 0; k < fits[i].first && k < j->o.n_operands && !pattern; k++)
-            if (judged_operand(j, k)->found && judged_operand(j, k)->split)
-                return false;
+    const struct file_operands *f = find_file_operands(j);
+    for (size_t k = 0; f && k < before_files(j, f) && k < j->o.n_operands; k++)
+        if (judged_operand(j, k)->found && judged_operand(j, k)->split)
+            return false;
+    if (f)
         return true;
-    }
     for (size_t k = 1; k < j->c->n; k++)
         if (j->c->argv[k].found && j->c->argv[k].split)
             return false;
@@ -171,6 +203,7 @@ by_row(struct sh *sh, size_t leaf, const struct command *c, const struct program
     }
     options_parse(sh, leaf, j.c, 1, &p->spec, &j.o);
     p->judge(&j);
+    read_split(&j);
     if (!names_fit(&j))
         judged_unknown(&j, "names stand where none of a file may");
     if (j.o.unknown)

@@ -199,11 +199,11 @@ static const struct {
 } verbs[] = {
     {"docker", "ps images", NULL, ""},
     {"docker", "container image volume network", "ls", ""},
-    {"docker", "version info top port logs", NULL, ""},
+    {"docker", "version info top port", NULL, ""},
     {"docker", "compose", "ls", ""},
     {"systemctl",
-     "status is-active is-enabled is-failed is-system-running list-units list-unit-files "
-     "list-timers list-sockets list-dependencies get-default",
+     "is-active is-enabled is-failed is-system-running list-units list-unit-files list-timers "
+     "list-sockets list-dependencies get-default",
      NULL, ""},
     {"apt", "list show search policy depends rdepends", NULL, ""},
     {"apt-cache", "policy show showpkg search depends rdepends madison stats pkgnames", NULL, ""},

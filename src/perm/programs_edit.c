@@ -237,14 +237,14 @@ ops_ln(struct judged *j)
     need_known(j);
 }
 
-/* chmod MODE FILE..., chown OWNER FILE... */
+/* chmod MODE FILE..., chown OWNER FILE..., setfacl -m ENTRY FILE... */
 void
 ops_chmod(struct judged *j)
 {
     bool reference = false;
     for (size_t i = 1; i < j->c->n; i++)
         reference = reference || str_starts(j->c->argv[i].w.text, "--ref");
-    size_t first = reference ? 0 : 1;
+    size_t first = reference || str_is(str_from(j->p->name), "setfacl") ? 0 : 1;
     if (!j->o.seen['R'])
         each(j, first, EFFECT_WRITE);
     for (size_t i = first; j->o.seen['R'] && i < j->o.n_operands; i++)

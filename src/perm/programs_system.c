@@ -1,4 +1,8 @@
-/* What programs that list files and tell of the machine do, as data; see programs_text.c. */
+/*
+ * What programs that list files and tell of the machine do, as data; see programs_text.c. Of the machine: its state now. What the
+ * system's logs hold ("journalctl", "dmesg", "last", the lines of "systemctl status", "docker logs") lies outside the project
+ * and asks as "cat /var/log/x" does: no row lets it through.
+ */
 #include "perm/programs.h"
 
 static const struct program rows[] = {
@@ -211,32 +215,11 @@ static const struct program rows[] = {
                "interfaces" HELP,
       .exact = true},
      false},
-    /* Not of another machine, container or folder, and nothing that keeps a place or changes the log. */
-    {"journalctl",
-     CLASS_READER,
-     ops_text,
-     {.shorts = "u:n?S:U:p:b?kxeraqo:t:g:f",
-      .longs = "unit= user-unit= lines=? since= until= priority= boot=? dmesg catalog pager-end "
-               "reverse all quiet output= identifier= grep= case-sensitive=? no-pager follow "
-               "no-tail utc no-hostname user system full no-full output-fields= facility= "
-               "list-boots disk-usage",
-      .numbers = true,
-      .exact = true},
-     false},
-    {"dmesg",
-     CLASS_READER,
-     ops_none,
-     {.shorts = "TtxkuLrdePl:f:w",
-      .longs = "ctime notime decode kernel userspace color=? raw show-delta reltime nopager level= "
-               "facility= follow time-format= since= until=" HELP,
-      .exact = true},
-     false},
     {"systemctl",
      CLASS_READER,
      ops_verb,
-     {.shorts = "alqn:t:",
-      .longs = "all full quiet lines= type= state= user system no-pager plain no-legend failed "
-               "output=",
+     {.shorts = "alqt:",
+      .longs = "all full quiet type= state= user system no-pager plain no-legend failed output=",
       .exact = true},
      false},
     {"ip", CLASS_READER, ops_ip, {.single = true}, false},
@@ -244,7 +227,6 @@ static const struct program rows[] = {
     READ_ROW("vmstat", ops_text, "aswtnSd", "active slabs stats wide timestamp one-header disk"),
     {"iostat", CLASS_READER, ops_text, {.shorts = "cdxkmhtyzN", .exact = true}, false},
     READ_ROW("w", ops_text, "hsfio", "no-header short from ip-addr old-style"),
-    {"last", CLASS_READER, ops_text, {.shorts = "n:aFRwx", .numbers = true, .exact = true}, false},
     {"ifconfig", CLASS_READER, ops_none, {.shorts = "as", .exact = true}, false},
     {"apt",
      CLASS_READER,

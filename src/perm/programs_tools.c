@@ -56,9 +56,8 @@ static const struct program rows[] = {
     {"docker",
      CLASS_READER,
      ops_verb,
-     {.shorts = "aqlsf:n:t",
-      .longs = "all quiet latest no-trunc size filter= format= last= digests tail= since= until= "
-               "timestamps",
+     {.shorts = "aqlsf:n:",
+      .longs = "all quiet latest no-trunc size filter= format= last= digests",
       .exact = true},
      false},
     {"go", CLASS_READER, ops_verb, {.longs = "", .exact = true}, false},

@@ -90,6 +90,13 @@ static const struct program rows[] = {
      ops_chmod,
      {.shorts = "cfhvRHLP", .longs = "changes quiet silent verbose reference=< recursive/R" HELP},
      false},
+    {"setfacl",
+     CLASS_KNOWN,
+     ops_chmod,
+     {.shorts = "bkndRLPm:x:M<X<",
+      .longs = "modify= remove= remove-all remove-default no-mask mask default recursive/R "
+               "logical/L physical modify-file=< remove-file=< test" HELP},
+     false},
     {"dd", CLASS_KNOWN, ops_dd, {.single = true}, false},
 };
 const struct program_table programs_write = {rows, ARRAY_LEN(rows)};

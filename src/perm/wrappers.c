@@ -171,6 +171,7 @@ run_words(struct wrap *x)
         if (str_is(x->c->argv[i].w.text, "-c") || str_is(x->c->argv[i].w.text, "--command"))
             leaf_inner(x->sh, x->leaf, x->c, i + 1, false);
     hide_words(x->sh, x->leaf, x->from, x->o.unknown ? x->c->n : wrap_inner(x), x->o.unknown);
+    wrap_hide_image(x);
     if (x->o.value['K'])
         run_entrypoint(x);
     if (x->o.unknown)
@@ -344,6 +345,8 @@ run_interpreter(struct wrap *x)
     hide_words(sh, x->leaf, 1, c->n, code && !stdin_code);
     if (stdin_code)
         hide_input(sh, x->leaf, c);
+    else if (!x->o.bad && !x->o.seen['m'])
+        wrap_hide_script(x, i);
     if (x->o.seen['m'])
         run_module(x);
 }

@@ -67,6 +67,9 @@ size_t wrap_inner(const struct wrap *x);
 void wrap_guess(struct wrap *x, size_t from);
 void wrap_shell(struct wrap *x);
 void wrap_xargs(struct wrap *x);
+/* wrappers_named.c: an image or a script is called as the program that a rule may name. */
+void wrap_hide_image(struct wrap *x);
+void wrap_hide_script(struct wrap *x, size_t i);
 /* The word names the standard input or another descriptor, wherever the command runs. */
 bool word_is_input(struct sh *sh, const struct word *w);
 /* "echo TEXT | PROGRAM": what is fed to the command being judged. False: it is not known. */
