@@ -128,11 +128,14 @@ setup_choose_session(struct setup *s, char id[37], struct engine_config *cfg, st
             return say_nothing_to_continue(s, err);
         cfg->resume_id = id;
     } else if (o->resume && o->resume_id) {
+        /* the line is well formed: what it names is not there (the same as for `yare export`) */
+        s->wrong_usage = false;
         if (!session_find(s->data_dir, s->root, o->resume_id, id, err))
             return say_quotes(o, err);
         if (!id[0])
             return err_set(err, ERR_INVALID, "no session '%s' here; yare sessions lists them",
                            o->resume_id);
+        s->wrong_usage = true;
         cfg->resume_id = id;
     }
     return true;

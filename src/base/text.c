@@ -430,3 +430,12 @@ text_find_url(struct str s, size_t from, size_t *ret_len)
     }
     return (size_t)-1;
 }
+
+size_t
+text_lines(struct str s)
+{
+    size_t n = s.len && s.ptr[s.len - 1] != '\n';
+    for (size_t i = 0; i < s.len; i++)
+        n += s.ptr[i] == '\n';
+    return n;
+}

@@ -22,6 +22,7 @@ int text_cp_width(int32_t cp);
 size_t text_grapheme(struct str s, size_t off, int *ret_width);
 /* Offset of the grapheme that ends at off (off > 0). */
 size_t text_grapheme_before(struct str s, size_t off);
+size_t text_lines(struct str s); /* a last one without its end counts */
 /* columns of a line without newlines; tabs count 1 */
 int text_width(struct str s);
 /* bytes of the longest prefix within the columns */

@@ -77,7 +77,8 @@ attach_emit(struct core *c, const struct message *m)
 {
     for (size_t i = 0; i < m->n_blocks; i++) {
         const struct block *b = &m->blocks[i];
-        if (b->kind != BLOCK_TEXT || !str_starts(b->text, HIDDEN_TAG))
+        if (b->kind != BLOCK_TEXT || !str_starts(b->text, HIDDEN_TAG) ||
+            str_starts(b->text, HIDDEN_FILE)) /* a notice says what was attached */
             continue;
         struct event *e = event_new(EV_USER);
         e->place = core_next_place(c) - 1;

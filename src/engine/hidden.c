@@ -1,6 +1,9 @@
 #include "engine/hidden.h"
 
+#include <string.h>
+
 #include "base/buf.h"
+#include "base/text.h"
 #include "engine/compact_private.h"
 #include "engine/loop_private.h"
 #include "engine/pins.h"
@@ -29,9 +32,29 @@ pins_brief(struct str list)
                 : xasprintf("pinned: %.*s", (int)first.len, first.ptr);
 }
 
+/* "attached PATH (3 lines)", as it was said when the prompt was sent. */
+static char *
+file_brief(struct str text)
+{
+    static const char mark[] = HIDDEN_FILE_CONTENT, end[] = "\n" HIDDEN_END;
+    struct str rest = str_sub(text, sizeof HIDDEN_FILE - 1, text.len);
+    const char *at = rest.len ? memmem(rest.ptr, rest.len, mark, sizeof mark - 1) : NULL;
+    if (!at)
+        return NULL;
+    size_t path = (size_t)(at - rest.ptr);
+    struct str content = str_sub(rest, path + sizeof mark - 1, rest.len);
+    if (str_ends(content, end))
+        content.len -= sizeof end - 1;
+    size_t lines = text_lines(content);
+    return xasprintf("attached %.*s (%zu line%s)", (int)path, rest.ptr, lines,
+                     lines == 1 ? "" : "s");
+}
+
 char *
 hidden_brief(struct str text)
 {
+    if (str_starts(text, HIDDEN_FILE))
+        return file_brief(text);
     for (size_t i = 0; i < ARRAY_LEN(briefs); i++)
         if (str_starts(text, briefs[i].starts))
             return xstrdup(briefs[i].brief);

@@ -9,6 +9,7 @@
 #define HIDDEN_END "</system-reminder>"
 /* A file that the person named: its name and content follow. */
 #define HIDDEN_FILE HIDDEN_TAG "\nThe person named "
+#define HIDDEN_FILE_CONTENT ". Its content:\n" /* between the two */
 /* Instruction files, of the session or of a folder. */
 #define HIDDEN_RULES "Instructions that the person keeps "
 #define HIDDEN_MODE "The permission mode is now "

@@ -52,16 +52,6 @@ may_read(struct core *c, const char *path)
     return ok;
 }
 
-/* Lines of a text; a last one without its end counts. */
-static size_t
-count_lines(struct str s)
-{
-    size_t n = s.len && s.ptr[s.len - 1] != '\n';
-    for (size_t i = 0; i < s.len; i++)
-        n += s.ptr[i] == '\n';
-    return n;
-}
-
 static void
 say_attached(struct buf *told, const char *fmt, const char *name)
 {
@@ -101,12 +91,12 @@ attach(struct core *c, struct message_builder *b, const char *path, const char *
     } else if (!text_valid_utf8(buf_str(&content)) || memchr(content.data, 0, content.len)) {
         core_notice(c, "'%s' was not attached: it is no text", path);
     } else {
-        buf_addf(&text, HIDDEN_FILE "%s. Its content:\n", path);
+        buf_addf(&text, HIDDEN_FILE "%s" HIDDEN_FILE_CONTENT, path);
         buf_add_str(&text, buf_str(&content));
-        buf_adds(&text, "\n</system-reminder>");
+        buf_adds(&text, "\n" HIDDEN_END);
         message_add_text(b, buf_str(&text));
         say_attached(told, "attached %s", name);
-        size_t n = count_lines(buf_str(&content));
+        size_t n = text_lines(buf_str(&content));
         buf_addf(told, " (%zu line%s)", n, n == 1 ? "" : "s");
         file_state_note(c->files, path, fs_mtime_ns(&st), buf_str(&content));
     }
@@ -360,13 +350,16 @@ run_prompt(struct engine *e, const char *text, struct cancel *turn, struct loop_
 /* ---- a command typed with '!' ---- */
 
 static bool
-append_shell(struct core *c, const char *command, struct str output, struct err *err)
+append_shell(struct core *c, const char *command, struct str output, const char *ends,
+             struct err *err)
 {
     struct buf b;
     buf_init(&b, BUF_MAX);
     shell_line_write(&b, str_from(command), output);
     struct message_builder *mb = message_builder_new(ROLE_USER);
     message_add_text(mb, buf_str(&b));
+    if (ends)
+        message_set_ends(mb, str_from(ends));
     buf_release(&b);
     struct message *m = message_build(mb);
     if (!m)
@@ -420,14 +413,16 @@ run_shell(struct engine *e, const char *line, struct cancel *turn, struct loop_r
     executor_begin(c->executor, turn, true);
     executor_add(c->executor, str_from(id), STR("Bash"), buf_str(&input), false);
     wait_shell(e, turn);
-    executor_person_result(c->executor, &text, &failed);
+    char *ends;
+    executor_person_result(c->executor, &text, &ends, &failed);
     r->exit = cancel_fired(turn) != CANCEL_NONE ? EXIT_ABORTED_TOOLS : EXIT_COMPLETED;
-    if (!append_shell(c, cmd, buf_str(&text), &r->err)) {
+    if (!append_shell(c, cmd, buf_str(&text), ends, &r->err)) {
         r->exit = EXIT_MODEL_ERROR;
         core_error(c, &r->err, NULL);
     }
     free(id);
     free(cmd);
+    free(ends);
     buf_release(&input);
     return buf_take(&text);
 }

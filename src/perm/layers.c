@@ -13,6 +13,8 @@ leaf_part(const struct chain *c, size_t i)
     const char *text = buf_cstr(&c->texts[i].plain);
     if (!*text)
         text = buf_cstr(&c->texts[i].with_env);
+    if (strcmp(text, "\"$stdin\"") == 0) /* the parser's name for it (builtins.c, hidden.c) */
+        return "what is piped in";
     return *text ? text : NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "ui/view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,9 +201,13 @@ on_error(struct view *v, struct event *e)
     if (e->agent)
         buf_addf(&b, "%s: ", e->agent);
     buf_adds(&b, e->u.error.err.text[0] ? e->u.error.err.text : "unknown");
-    if (e->u.error.err.http && e->u.error.err.kind[0])
-        buf_addf(&b, " (%d %s)", e->u.error.err.http, e->u.error.err.kind);
-    if (e->u.error.request_id)
+    /* A server's own words come with its status and the request's id mostly: nothing is said twice. */
+    const struct err *err = &e->u.error.err;
+    char status[16];
+    snprintf(status, sizeof status, "%d", err->http);
+    if (err->http && err->kind[0] && !strstr(err->text, status))
+        buf_addf(&b, " (%d %s)", err->http, err->kind);
+    if (e->u.error.request_id && !strstr(err->text, e->u.error.request_id))
         buf_addf(&b, "\nrequest %s", e->u.error.request_id);
     view_item_add(v, ITEM_ERROR, buf_cstr(&b));
     buf_release(&b);

@@ -189,13 +189,19 @@ deny_reason(const struct decision *d)
     return NULL;
 }
 
-/* What was done in the person's name says so, and why. */
+/* What was done in the person's name says so, and why; the reason mostly begins with who let it through. */
 static char *
 judged_line(const struct decision *d)
 {
-    for (size_t i = d->n_findings; i-- > 0;)
-        if (strcmp(d->findings[i].layer, "L6") == 0 && d->findings[i].reason)
-            return xasprintf("AFK, the classifier let it through: %s", d->findings[i].reason);
+    static const char who[] = "the classifier ";
+    for (size_t i = d->n_findings; i-- > 0;) {
+        const char *why = d->findings[i].reason;
+        if (strcmp(d->findings[i].layer, "L6") != 0 || !why)
+            continue;
+        if (strncmp(why, who, sizeof who - 1) == 0)
+            return xasprintf("AFK: %s", why);
+        return xasprintf("AFK, the classifier let it through: %s", why);
+    }
     return xstrdup("AFK, the classifier let it through");
 }
 

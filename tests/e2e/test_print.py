@@ -113,7 +113,7 @@ def continue_and_resume():
     run = subprocess.run([YARE, "sessions"], cwd=w.project, env=w.env, capture_output=True, text=True)
     check(sid in run.stdout and "read README.md" in run.stdout, run)
     run = w.print_mode("help", "--resume", "no-such-session")
-    check(run.returncode == 2 and "no-such-session" in run.stderr, run)
+    check(run.returncode == 1 and "no-such-session" in run.stderr, run)  # as `yare export` has it
     w.close()
 
 

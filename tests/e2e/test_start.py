@@ -112,7 +112,7 @@ def a_start_that_fails_leaves_no_dead_screen():
     w = World()
     for args in (("resume", "nosuch"), ("--resume", "nosuch", "do it")):
         s = Screen(w, 100, 24, args)
-        check(s.exit_status() == 2, "exit status", s.text())
+        check(s.exit_status() == 1, "exit status", s.text())
         # tmux scrolls a dead pane
         check("yare: no session 'nosuch'" in s.tmux("capture-pane", "-p", "-S", "-50"), s.text())
         s.close()
@@ -240,7 +240,7 @@ def continue_names_what_there_is():
     run = w.print_mode("help", "--resume", sid)
     check(run.returncode == 0, run)
     s = Screen(w, 160, 24, ("resume", "my", "first"))
-    check(s.exit_status() == 2, "exit status", s.text())
+    check(s.exit_status() == 1, "exit status", s.text())
     check("in quotes: yare resume 'my first'" in s.tmux("capture-pane", "-p", "-J", "-S", "-50"), s.text())
     s.close()
     run = subprocess.run([YARE, "resume", "my", "first", "one"], cwd=w.project, env=w.env, capture_output=True, text=True,

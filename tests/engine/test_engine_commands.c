@@ -14,6 +14,7 @@
 
 #include "base/fs.h"
 #include "base/json.h"
+#include "engine/hidden.h"
 #include "fakes/rig.h"
 #include "fakes/toys.h"
 #include "store/session.h"
@@ -138,6 +139,13 @@ test_memory_and_named_files_join_the_first_message(void **state)
     assert_string_equal(rig_kind(&r, EV_NOTICE)->u.notice.text,
                         "attached notes.txt (1 line)\nno such file: missing.txt");
     rig_result(&r);
+    for (size_t i = 0; i < r.n; i++) /* its content stands in no screen's way */
+        assert_true(r.ev[i]->kind != EV_USER || !strstr(r.ev[i]->u.user.text, HIDDEN_FILE));
+    char *brief =
+        hidden_brief(STR(HIDDEN_FILE "/a b.txt" HIDDEN_FILE_CONTENT "1\n2\n3\n" HIDDEN_END));
+    assert_string_equal(brief, "attached /a b.txt (3 lines)"); /* where it is opened again */
+    free(brief);
+    assert_null(hidden_brief(STR(HIDDEN_FILE "/a")));
     rig_submit(&r, "more");
     const struct scripted_request *q = scripted_request(r.script, 0);
     assert_int_equal(q->n_messages, 1);

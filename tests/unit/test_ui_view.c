@@ -107,6 +107,27 @@ what_the_classifier_let_through_says_so(void **state)
              "\"L6\",\"decision\":\"allow\","
              "\"reason\":\"a scratch file\"}]}}");
     assert_string_equal(v->items[0].judged, "AFK, the classifier let it through: a scratch file");
+    apply(v, "{\"event\":\"perm_decided\",\"ask_id\":1,\"tool_use_id\":\"t1\",\"tool\":\"Bash\","
+             "\"who\":\"classifier\","
+             "\"allowed\":true,\"decision\":{\"decision\":\"allow\",\"findings\":[{\"layer\":"
+             "\"L6\",\"decision\":\"allow\","
+             "\"reason\":\"the classifier allows it: plain build\"}]}}");
+    assert_string_equal(v->items[0].judged, "AFK: the classifier allows it: plain build");
+}
+
+static void
+an_error_says_each_fact_once(void **state)
+{
+    struct view *v = *state;
+    apply(v, "{\"event\":\"error\",\"err\":{\"code\":\"http\",\"http\":401,\"kind\":"
+             "\"authentication_error\","
+             "\"text\":\"the server answered 401 authentication_error: bad key (request req_8)\"},"
+             "\"request_id\":\"req_8\"}");
+    assert_string_equal(buf_cstr(&v->items[0].text),
+                        "the server answered 401 authentication_error: bad key (request req_8)");
+    apply(v, "{\"event\":\"error\",\"err\":{\"code\":\"http\",\"http\":413,\"kind\":\"too_big\","
+             "\"text\":\"it is too long\"},\"request_id\":\"req_9\"}");
+    assert_string_equal(buf_cstr(&v->items[1].text), "it is too long (413 too_big)\nrequest req_9");
 }
 
 static void
@@ -407,6 +428,7 @@ main(void)
         T(a_retry_takes_back_what_it_says_again),
         T(what_was_kept_of_a_broken_answer_stays),
         T(what_the_classifier_let_through_says_so),
+        T(an_error_says_each_fact_once),
         T(blocks_without_start_or_end_do_no_harm),
         T(a_tool_goes_through_its_states),
         T(what_never_ended_is_cancelled_with_the_run),
