@@ -169,11 +169,18 @@ def same_name(call, leaf):
     return call.argv
 
 
+def runs_its_words(call, leaf):
+    """Its name is said to be unknown: it may be that of a program that runs words behind it ("timeo$@ut 5 ls")."""
+    if leaf["name_known"] or not leaf["effects_unknown"]:
+        return False
+    return any(words_match(call.argv, dict(leaf, argv=leaf["argv"][k:])) for k in range(1, len(leaf["argv"])))
+
+
 def covers(leaf, call):
     """None: it is this leaf; else what differs."""
     if leaf["argv"] and leaf["argv"][0][0] == "xargs" and call.argv[:1] == [b"echo"]:
         return None  # its own command when it is given none
-    if not leaf["argv"] or not words_match(same_name(call, leaf), leaf):
+    if not leaf["argv"] or not (words_match(same_name(call, leaf), leaf) or runs_its_words(call, leaf)):
         return "words"
     if leaf["cwds"] and call.cwd not in [raw(os.path.realpath(c)) for c in leaf["cwds"]]:
         return "folder"
