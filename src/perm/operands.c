@@ -8,247 +8,11 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "perm/operands.h"
 #include "perm/outputs.h"
 #include "perm/trees.h"
 
 enum { PIECES_MAX = 1024, PATH_LONGEST = 4096 };
-
-/* Their words are code or statements that open files, whatever else stands in them. */
-static bool
-takes_code(const struct perm_leaf *l)
-{
-    static const char *const programs[] = {"awk",  "gawk",  "mawk",    "nawk",   "sqlite3",
-                                           "psql", "mysql", "mariadb", "duckdb", "socat",
-                                           "gcc",  "cc",    "clang",   "cpp",    "as"};
-    return l->cls == CLASS_DANGER || leaf_is_any(l, programs, ARRAY_LEN(programs));
-}
-
-/* ---- programs that leave what they name as it is ---- */
-
-static bool
-has_word(const struct perm_leaf *l, const char *word)
-{
-    for (size_t i = 1; i < l->n_argv; i++)
-        if (l->argv[i].known && str_is(l->argv[i].text, word))
-            return true;
-    return false;
-}
-
-/* git's sub-commands that write the working tree. */
-static bool
-git_changes_files(const struct perm_leaf *l)
-{
-    static const char *const subs[] = {
-        "checkout", "restore", "rm", "bundle",    "mv",    "clean",      "apply",         "clone",
-        "worktree", "init",    "am", "submodule", "reset", "merge-file", "checkout-index"};
-    if (has_word(l, "--cached") || (has_word(l, "--staged") && !has_word(l, "--worktree")))
-        return false; /* the index alone */
-    if (has_word(l, "reset"))
-        return has_word(l, "--hard") || has_word(l, "--merge") || has_word(l, "--keep");
-    if (has_word(l, "config") && trees_has(l, "-f|--file|--file=*"))
-        return !trees_has(l, "--get|--get-all|--get-regexp|--list|-l");
-    for (size_t i = 0; i < ARRAY_LEN(subs); i++)
-        if (has_word(l, subs[i]))
-            return true;
-    return false;
-}
-
-/* Runners with a word that makes or changes what is named behind it. */
-static bool
-copies_or_edits(const struct perm_leaf *l)
-{
-    static const struct {
-        const char *program, *word;
-    } rows[] = {{"docker", "cp"},     {"podman", "cp"},   {"kubectl", "cp"},  {"cmake", "-E"},
-                {"cargo", "new"},     {"cargo", "init"},  {"gh", "clone"},    {"dotnet", "new"},
-                {"terraform", "fmt"}, {"uv", "init"},     {"poetry", "new"},  {"npm", "init"},
-                {"npm", "create"},    {"pnpm", "create"}, {"yarn", "create"}, {"bun", "create"}};
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (leaf_is(l, rows[i].program) && has_word(l, rows[i].word))
-            return true;
-    if (!leaf_is(l, "perl") && !leaf_is(l, "ruby"))
-        return false;
-    for (size_t i = 1; i < l->n_argv; i++) {
-        struct str s = l->argv[i].text;
-        if (s.len > 1 && s.ptr[0] == '-' &&
-            (s.ptr[1] == 'i' || str_starts(s, "-pi") || str_starts(s, "-ni")))
-            return true;
-    }
-    return false;
-}
-
-/* They run, check, build or send what their operands name. Those that also rewrite it do so with a word that says so. */
-static bool
-leaves_operands(const struct perm_leaf *l)
-{
-    static const char *const checkers[] = {"eslint",        "ruff",         "prettier", "black",
-                                           "biome",         "stylelint",    "rubocop",  "isort",
-                                           "rustfmt",       "markdownlint", "shfmt",    "gofmt",
-                                           "golangci-lint", "oxlint",       "standard"};
-    static const char *const fixes[] = {"--fix",      "--write", "-w",         "-i",
-                                        "-a",         "-A",      "--in-place", "--autocorrect",
-                                        "--fix-only", "format"};
-    static const char *const looks[] = {"--check", "--diff", "--list-different", "-l", "-d", "-c"};
-    static const char *const always[] = {"black", "isort",
-                                         "rustfmt"}; /* rewrite unless told not to */
-    static const char *const runners[] = {"pytest",
-                                          "py.test",
-                                          "jest",
-                                          "vitest",
-                                          "mocha",
-                                          "ava",
-                                          "tap",
-                                          "mypy",
-                                          "pyright",
-                                          "flake8",
-                                          "pylint",
-                                          "tsc",
-                                          "cargo",
-                                          "node",
-                                          "nodejs",
-                                          "python",
-                                          "python3",
-                                          "bash",
-                                          "sh",
-                                          "zsh",
-                                          "ruby",
-                                          "deno",
-                                          "bun",
-                                          "tsx",
-                                          "ts-node",
-                                          "phpunit",
-                                          "rspec",
-                                          "ctest",
-                                          "make",
-                                          "cmake",
-                                          "npm",
-                                          "npx",
-                                          "yarn",
-                                          "pnpm",
-                                          "docker",
-                                          "podman",
-                                          "kubectl",
-                                          "helm",
-                                          "terraform",
-                                          "gh",
-                                          "go",
-                                          "dotnet",
-                                          "mvn",
-                                          "gradle",
-                                          "java",
-                                          "shellcheck",
-                                          "hadolint",
-                                          "yamllint",
-                                          "codespell",
-                                          "ninja",
-                                          "meson",
-                                          "bazel",
-                                          "just",
-                                          "task",
-                                          "uv",
-                                          "poetry",
-                                          "playwright",
-                                          "cypress",
-                                          "tox",
-                                          "nox",
-                                          "coverage",
-                                          "perl",
-                                          "php",
-                                          "lua",
-                                          "ansible-playbook",
-                                          "docker-compose",
-                                          "k6",
-                                          "locust",
-                                          "git",
-                                          "clang-tidy",
-                                          "cppcheck"};
-    if (leaf_is(l, "git"))
-        return !git_changes_files(l);
-    if (copies_or_edits(l))
-        return false;
-    if (leaf_is_any(l, runners, ARRAY_LEN(runners)))
-        return true;
-    if (!leaf_is_any(l, checkers, ARRAY_LEN(checkers)))
-        return false;
-    bool changes = leaf_is_any(l, always, ARRAY_LEN(always));
-    for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
-        changes |= has_word(l, fixes[i]);
-    for (size_t i = 0; i < ARRAY_LEN(looks); i++)
-        changes &= !has_word(l, looks[i]);
-    return !changes;
-}
-
-/* Where even those put what they make. */
-static bool
-is_output_option(struct str option)
-{
-    static const char *const names[] = {"-o",
-                                        "-O",
-                                        "--output",
-                                        "--out",
-                                        "--out-dir",
-                                        "--outDir",
-                                        "--outdir",
-                                        "--outfile",
-                                        "--output-dir",
-                                        "--output-file",
-                                        "--pack-destination",
-                                        "--dest",
-                                        "-d",
-                                        "--download-dir",
-                                        "--prefix",
-                                        "--target-dir",
-                                        "--cwd",
-                                        "-C",
-                                        "-B",
-                                        "-D",
-                                        "--dir",
-                                        "--directory",
-                                        "DESTDIR",
-                                        "PREFIX"};
-    size_t eq = str_find(option, '=', 0);
-    struct str name = eq == (size_t)-1 ? option : str_sub(option, 0, eq);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_is(name, names[i]))
-            return true;
-    return false;
-}
-
-/* Of these there is no doubt: the file is made or overwritten. */
-static bool
-is_written_option(const struct perm_leaf *l, struct str option)
-{
-    static const char *const names[] = {"-o", "--output", "--output-file", "--outfile",
-                                        "--output-document"};
-    size_t eq = str_find(option, '=', 0);
-    struct str name = eq == (size_t)-1 ? option : str_sub(option, 0, eq);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_is(name, names[i]))
-            return true;
-    /* "-so FILE", "-qO FILE" */
-    char letter = leaf_is(l, "wget") ? 'O' : leaf_is(l, "curl") ? 'o' : 0;
-    return letter && name.len > 1 && name.ptr[0] == '-' && name.ptr[1] != '-' &&
-           name.ptr[name.len - 1] == letter;
-}
-
-/* wget ADDRESS, curl -O ADDRESS: the file has the last name of the address; yours, or NULL. */
-static struct str
-name_of_download(const struct perm_leaf *l, struct str s)
-{
-    bool wget = leaf_is(l, "wget") || leaf_is(l, "aria2c");
-    if (!s.len || s.ptr[0] == '-' || (!wget && !leaf_is(l, "curl")) ||
-        (wget ? trees_has(l, "~O|--output-document*|-o|--out*")
-              : !trees_has(l, "~O|--remote-name|--remote-name-all")))
-        return str_from(NULL);
-    size_t end = 0;
-    while (end < s.len && s.ptr[end] != '#' && (wget || s.ptr[end] != '?'))
-        end++;
-    struct str path = str_sub(s, 0, end);
-    size_t from = path.len;
-    while (from > 0 && path.ptr[from - 1] != '/')
-        from--;
-    return str_sub(path, from, path.len - from);
-}
 
 /* ---- one name ---- */
 
@@ -499,7 +263,7 @@ judge_links(struct chain *c, const struct perm_leaf *l)
 void
 judge_operands(struct chain *c, const struct perm_leaf *l)
 {
-    bool edit_rules = c->denies_edit, code = takes_code(l);
+    bool edit_rules = c->denies_edit, code = operands_are_code(l);
     judge_links(c, l);
     judge_copies(c, l);
     if (copies_into(l))
@@ -510,25 +274,25 @@ judge_operands(struct chain *c, const struct perm_leaf *l)
     judge_trees(c, l);
     judge_mounts(c, l);
     judge_patch(c, l);
-    bool leaves = l->role == LEAF_WRAPPER || leaves_operands(l), output = false, written = false;
+    bool leaves = l->role == LEAF_WRAPPER || operands_are_left(l), output = false, written = false;
     if (edit_rules && !leaves && trees_is_given_found(c, l) && !trees_found(c, l))
         trees_ask_of_anything(c, l);
     for (size_t i = 1; i < l->n_argv; i++) {
         struct str s = l->argv[i].text;
-        bool here = output || (s.len && (is_output_option(s) || is_written_option(l, s)));
+        bool here = output || (s.len && (option_is_output(s) || option_is_written(l, s)));
         bool text = code && (memchr(s.ptr, ' ', s.len) || memchr(s.ptr, '(', s.len));
         struct look k = {
             .c = c, .edits = edit_rules && (!leaves || here || text), .opens = !leaves && !code};
-        k.writes = k.edits && (written || (memchr(s.ptr, '=', s.len) && is_written_option(l, s)));
+        k.writes = k.edits && (written || (memchr(s.ptr, '=', s.len) && option_is_written(l, s)));
         if (l->argv[i].known && s.len && s.len < (1 << 16))
             judge_word(&k, l, s, code);
         if (k.edits && l->argv[i].known && l->argv[i].glob && s.len < PATH_LONGEST)
             judge_matches(&k, l, s);
-        struct str file = l->argv[i].known ? name_of_download(l, s) : str_from(NULL);
+        struct str file = l->argv[i].known ? operand_download(l, s) : str_from(NULL);
         if (file.len && edit_rules)
             judge_name(&(struct look){.c = c, .edits = true, .writes = true}, l, file);
         output = here && s.len && s.ptr[0] == '-' && !memchr(s.ptr, '=', s.len);
-        written = output && is_written_option(l, s);
+        written = output && option_is_written(l, s);
     }
     struct look k = {.c = c, .edits = edit_rules && code};
     for (size_t i = 0; code && i < l->n_hidden; i++)
