@@ -20,9 +20,12 @@ show_session(struct engine *e)
 {
     engine_publish_id(e);
     core_emit_session(&e->core, true);
-    if (e->core.resumed)
-        resume_replay(&e->core);
-    context_emit(&e->core);
+    struct core *c = &e->core;
+    if (c->resumed)
+        resume_replay(c);
+    else /* the totals of the session that was left are not this one's */
+        core_emit(c, usage_event(&c->usage, c->info, c->max_budget_usd));
+    context_emit(c);
 }
 
 void

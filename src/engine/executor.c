@@ -369,17 +369,21 @@ executor_results(struct executor *x, struct message_builder *b, struct buf *ret_
             jw_null(&w);
     }
     jw_end(&w);
-    executor_add_ends(x, b);
+    char *ends = executor_ends(x);
+    if (ends)
+        message_set_ends(b, str_from(ends));
+    free(ends);
     clear(x);
 }
 
 void
-executor_person_result(struct executor *x, struct buf *ret_text, bool *ret_error)
+executor_person_result(struct executor *x, struct buf *ret_text, char **ret_ends, bool *ret_error)
 {
     budget(x);
     *ret_error = x->n && x->calls[0].result.is_error;
     if (x->n)
         buf_add_str(ret_text, buf_str(&x->calls[0].result.text));
+    *ret_ends = executor_ends(x);
     clear(x);
 }
 

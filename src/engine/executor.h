@@ -45,8 +45,9 @@ void executor_drop_waiting(struct executor *x, const char *why);
 void executor_discard(struct executor *x);
 /* Appends the results in order to `b` (within their budget); ret_json: array of their tool_use_result objects. Ends the batch. */
 void executor_results(struct executor *x, struct message_builder *b, struct buf *ret_json);
-/* The text result of the only call of a person's batch; ends the batch. */
-void executor_person_result(struct executor *x, struct buf *ret_text, bool *ret_error);
+/* The text result of the only call of a person's batch, and how it ended, for message->ends (yours); ends the batch. */
+void executor_person_result(struct executor *x, struct buf *ret_text, char **ret_ends,
+                            bool *ret_error);
 
 void executor_answer(struct executor *x, const struct op *op); /* OP_PERM_ANSWER */
 void executor_reconsider(struct executor *x);                  /* mode, rules or trust changed */

@@ -63,7 +63,7 @@ struct job *call_make_job(struct executor *x, struct call *c);
 /* May it go on in the background when its time is up? executor_background.c */
 bool call_may_outlive(const struct executor *x, const struct call *c);
 /* executor_ends.c: how the calls of the batch ended goes to the journal with their results. */
-void executor_add_ends(struct executor *x, struct message_builder *b);
+char *executor_ends(struct executor *x); /* yours; NULL: nothing is said of it */
 /* What a person sees of its result, and whether that is a unified diff. Borrowed. */
 struct str call_shown(const struct call *c, bool *ret_diff);
 /* May it overlap with others? */

@@ -77,8 +77,8 @@ take_touched(struct core *core, const struct call *c)
         attach_touched(core, path);
 }
 
-void
-executor_add_ends(struct executor *x, struct message_builder *b)
+char *
+executor_ends(struct executor *x)
 {
     struct buf json;
     struct jw w;
@@ -93,6 +93,7 @@ executor_add_ends(struct executor *x, struct message_builder *b)
     }
     jw_end(&w);
     if (x->n && !buf_full(&json))
-        message_set_ends(b, buf_str(&json));
+        return buf_take(&json);
     buf_release(&json);
+    return NULL;
 }

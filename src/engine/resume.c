@@ -141,11 +141,11 @@ type_of(const struct block *b, enum event_block *ret)
     }
 }
 
-/* They stand with the results, in the message after this one. */
+/* Those of calls stand with the results, in the message after this one (i == place). */
 static struct cJSON *
-read_ends(const struct telling *r)
+read_ends(const struct telling *r, size_t i)
 {
-    char *text = conversation_ends(r->core->conv, (size_t)r->place);
+    char *text = conversation_ends(r->core->conv, i);
     struct cJSON *ends = text ? json_parse(str_from(text), NULL) : NULL;
     free(text);
     return ends;
@@ -188,7 +188,7 @@ replay_assistant(const struct telling *r, const struct message *m, const struct 
         if (b->kind != BLOCK_TOOL_USE)
             continue;
         if (!ends)
-            ends = read_ends(r);
+            ends = read_ends(r, (size_t)r->place);
         emit_tool(r, PHASE_START, b, NULL, NULL);
         emit_tool(r, PHASE_END, b, message_result_of(next, b->id), end_of(ends, b->id));
     }
@@ -196,9 +196,59 @@ replay_assistant(const struct telling *r, const struct message *m, const struct 
     emit_line(r, m);
 }
 
-/* A command that the person ran: the line and its output, as they stood there when it ran. */
+static size_t
+count_shell_lines(const struct message *m)
+{
+    struct str command, output;
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_blocks; i++)
+        n += m->blocks[i].kind == BLOCK_TEXT &&
+             shell_line_read(m->blocks[i].text, &command, &output);
+    return n;
+}
+
+/* How the nth of the commands that the person ran ended. Sessions of before this was written say it of none, or of some; which of
+ * them, nobody knows. */
+static const struct cJSON *
+end_of_shell(const struct cJSON *ends, size_t nth, size_t n)
+{
+    const struct cJSON *found = NULL;
+    size_t seen = 0;
+    for (const struct cJSON *e = json_first(ends); e; e = json_next(e)) {
+        if (!str_starts(json_str(e, "id"), "person_"))
+            continue;
+        if (seen++ == nth)
+            found = e;
+    }
+    return seen == n ? found : NULL;
+}
+
+static void
+emit_shell(const struct telling *r, enum event_phase phase, const char *id, struct str command,
+           struct str output, const struct cJSON *end)
+{
+    struct event *e = event_new(EV_TOOL);
+    e->phase = phase;
+    e->u.tool.id = xstrdup(id);
+    e->u.tool.name = xstrdup("Bash");
+    e->u.tool.what = str_dup(command);
+    e->u.tool.state = TOOL_RUNNING;
+    e->u.tool.replayed = true;
+    e->u.tool.bytes = (int64_t)output.len;
+    if (phase == PHASE_END) {
+        const struct block result = {.text = output};
+        e->u.tool.state = state_of(&result, end);
+        e->u.tool.is_error = e->u.tool.state != TOOL_DONE;
+        e->u.tool.summary = xstrdup(json_cstr(end, "summary", NULL));
+        e->u.tool.elapsed_ms = json_count(end, "elapsed_ms");
+        e->u.tool.output = shown(r, output);
+    }
+    send(r, e);
+}
+
+/* The nth command that the person ran: the line and its output, as they stood there when it ran. */
 static bool
-replay_shell(const struct telling *r, const struct message *m, struct str text)
+replay_shell(const struct telling *r, const struct message *m, struct str text, size_t nth)
 {
     struct str command, output;
     if (m->hidden || !shell_line_read(text, &command, &output))
@@ -208,18 +258,12 @@ replay_shell(const struct telling *r, const struct message *m, struct str text)
     e->u.user.text = xasprintf("!%.*s", (int)command.len, command.ptr);
     e->u.user.replayed = true;
     send(r, e);
-    for (int end = 0; end < 2; end++) {
-        e = event_new(EV_TOOL);
-        e->phase = end ? PHASE_END : PHASE_START;
-        e->u.tool.id = xasprintf("person_%s", m->uuid);
-        e->u.tool.name = xstrdup("Bash");
-        e->u.tool.what = str_dup(command);
-        e->u.tool.state = end ? TOOL_DONE : TOOL_RUNNING;
-        e->u.tool.replayed = true;
-        e->u.tool.output = end ? shown(r, output) : NULL;
-        e->u.tool.bytes = (int64_t)output.len;
-        send(r, e);
-    }
+    struct cJSON *ends = read_ends(r, (size_t)r->place - 1);
+    char *id = xasprintf("person_%s_%zu", m->uuid, nth);
+    emit_shell(r, PHASE_START, id, command, output, NULL);
+    emit_shell(r, PHASE_END, id, command, output, end_of_shell(ends, nth, count_shell_lines(m)));
+    free(id);
+    json_free(ends);
     return true;
 }
 
@@ -252,9 +296,14 @@ replay_user(const struct telling *r, const struct message *m)
 {
     if (m->hidden && replay_compaction(r, m))
         return;
+    size_t nth = 0;
     for (size_t i = 0; i < m->n_blocks; i++) {
-        if (m->blocks[i].kind != BLOCK_TEXT || replay_shell(r, m, m->blocks[i].text))
+        if (m->blocks[i].kind != BLOCK_TEXT)
             continue;
+        if (replay_shell(r, m, m->blocks[i].text, nth)) {
+            nth++;
+            continue;
+        }
         struct event *e = event_new(EV_USER);
         e->u.user.uuid = xstrdup(m->uuid);
         e->u.user.text = shown(r, m->blocks[i].text);

@@ -49,6 +49,7 @@ usage_load(struct usage_meter *m, const struct passport *p)
         m->total.cache_write += r->cache_write;
         m->requests += r->requests;
         m->cost_usd = plus(m->cost_usd, r->cost_usd);
+        m->total.estimated |= r->estimated;
     }
 }
 
@@ -62,6 +63,7 @@ add_to_row(struct passport *p, const char *model, const struct usage *u, double 
     r->cache_write += u->cache_write;
     r->requests++;
     r->cost_usd = plus(r->cost_usd, cost);
+    r->estimated |= u->estimated;
 }
 
 /* What m says of the request that is being added. */
@@ -207,6 +209,7 @@ usage_read_note(struct passport *p, struct str record)
             .cache_write = json_count(t, "usage.cache_creation_input_tokens"),
             .cache_write_1h = json_count(t, "usage.cache_creation.ephemeral_1h_input_tokens"),
             .fast = str_is(json_str(t, "usage.speed"), "fast"),
+            .estimated = json_bool(t, "estimated", false),
         };
         double cost = usage_cost_of(catalog_find(model), &u);
         add_to_row(p, model, &u, cost);

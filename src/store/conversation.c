@@ -154,16 +154,32 @@ conversation_message(struct conversation *t, size_t i)
     return m;
 }
 
+/* A message may be of several records: results, and the lines that the person ran behind them. */
 char *
 conversation_ends(struct conversation *t, size_t i)
 {
-    struct journal_want want = {.key = "toolEnds"};
     if (!conversation_is_user(t, i))
         return NULL;
-    struct str record = conversation_read(t, conversation_first(t, i));
-    if (!record.ptr || !journal_scan(record, &want, 1) || !str_starts(want.raw, "["))
-        return NULL;
-    return str_dup(want.raw);
+    struct buf all;
+    buf_init(&all, BUF_MAX);
+    size_t end = conversation_first(t, i + 1);
+    for (size_t k = conversation_first(t, i); k < end; k++) {
+        struct journal_want want = {.key = "toolEnds"};
+        struct str record = conversation_read(t, k);
+        if (!record.ptr || !journal_scan(record, &want, 1))
+            continue;
+        struct str list = str_trim(want.raw);
+        if (!str_starts(list, "[") || !str_ends(list, "]") || list.len <= 2)
+            continue;
+        buf_addc(&all, all.len ? ',' : '[');
+        buf_add_str(&all, str_sub(list, 1, list.len - 2));
+    }
+    if (all.len)
+        buf_addc(&all, ']');
+    if (all.len && !buf_full(&all))
+        return buf_take(&all);
+    buf_release(&all);
+    return NULL;
 }
 
 size_t

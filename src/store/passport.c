@@ -46,6 +46,8 @@ write_usage(struct jw *w, const struct passport *p)
         jw_kint(w, "cache_write", u->cache_write);
         jw_kint(w, "requests", u->requests);
         jw_knum(w, "cost_usd", u->cost_usd);
+        if (u->estimated)
+            jw_kbool(w, "estimated", true);
         jw_end(w);
     }
     jw_end(w);
@@ -148,6 +150,7 @@ read_usage(const struct cJSON *list, struct passport *p)
         u->cache_write = json_count(n, "cache_write");
         u->requests = json_count(n, "requests");
         u->cost_usd = json_num(n, "cost_usd", -1);
+        u->estimated = json_bool(n, "estimated", false);
     }
 }
 

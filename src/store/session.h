@@ -53,6 +53,7 @@ struct session_model_usage {
     char *model;
     int64_t input, output, cache_read, cache_write, requests;
     double cost_usd; /* negative: unknown */
+    bool estimated;  /* some of it is no server's count */
 };
 struct passport {
     int schema; /* PASSPORT_SCHEMA */

@@ -255,6 +255,94 @@ test_a_shell_line_stands_before_its_output(void **state)
     rig_end(&r);
 }
 
+static const struct event *
+nth_end(const struct rig *r, size_t from, size_t nth)
+{
+    for (size_t i = from; i < r->n; i++)
+        if (r->ev[i]->kind == EV_TOOL && r->ev[i]->phase == PHASE_END && nth-- == 0)
+            return r->ev[i];
+    fail_msg("no such end");
+    return NULL;
+}
+
+/* Opened again it shows how each ended, though two lines without an answer between them are one message. */
+static void
+test_a_shell_line_keeps_its_end(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    rig_start(&r);
+    static const char *const lines[] = {"!make test", "!make other"};
+    char *was[2];
+    for (size_t i = 0; i < 2; i++) {
+        rig_post(&r, OP_COMMAND, lines[i]);
+        rig_result(&r);
+        const struct event *e = nth_end(&r, 0, i);
+        assert_non_null(e->u.tool.summary);
+        was[i] = xasprintf("%s %d", e->u.tool.summary, (int)e->u.tool.state);
+    }
+    char *id = xstrdup(engine_session_id(r.e));
+    rig_stop(&r);
+    size_t from = r.n;
+    r.cfg.resume_id = id;
+    rig_start(&r);
+    (void)rig_kind(&r, EV_CONTEXT);
+    const char *first = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        const struct event *e = nth_end(&r, from, i);
+        char *now =
+            xasprintf("%s %d", e->u.tool.summary ? e->u.tool.summary : "", (int)e->u.tool.state);
+        assert_string_equal(now, was[i]);
+        assert_true(e->u.tool.replayed && (!first || strcmp(first, e->u.tool.id) != 0));
+        first = e->u.tool.id;
+        free(now);
+        free(was[i]);
+    }
+    rig_end(&r);
+    free(id);
+}
+
+static const struct event *
+last_usage(const struct rig *r)
+{
+    for (size_t i = r->n; i-- > 0;)
+        if (r->ev[i]->kind == EV_USAGE)
+            return r->ev[i];
+    fail_msg("no usage was told");
+    return NULL;
+}
+
+/* An estimate stays one when the session is opened again; a new session counts anew. */
+static void
+test_totals_are_of_the_session(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    scripted_reply(r.script);
+    scripted_text(r.script, "ok");
+    scripted_end_with(r.script, STOP_END_TURN, 0, 0); /* a server that does not count */
+    rig_start(&r);
+    rig_submit(&r, "go");
+    assert_true(last_usage(&r)->u.usage.estimated);
+    int64_t output = last_usage(&r)->u.usage.output;
+    assert_true(output > 0);
+    char *id = xstrdup(engine_session_id(r.e));
+    rig_stop(&r);
+    r.cfg.resume_id = id;
+    rig_start(&r);
+    (void)rig_kind(&r, EV_USAGE);
+    assert_true(last_usage(&r)->u.usage.estimated);
+    assert_int_equal(last_usage(&r)->u.usage.output, output);
+    rig_post(&r, OP_COMMAND, "/clear");
+    (void)rig_kind(&r, EV_USAGE);
+    assert_int_equal(last_usage(&r)->u.usage.output, 0);
+    assert_false(last_usage(&r)->u.usage.estimated);
+    rig_end(&r);
+    free(id);
+}
+
 static void
 test_a_name_with_blanks_is_attached(void **state)
 {
@@ -280,6 +368,8 @@ main(void)
         cmocka_unit_test(test_trust_names_every_key),
         cmocka_unit_test(test_settings_of_the_screen),
         cmocka_unit_test(test_a_shell_line_stands_before_its_output),
+        cmocka_unit_test(test_a_shell_line_keeps_its_end),
+        cmocka_unit_test(test_totals_are_of_the_session),
         cmocka_unit_test(test_a_name_with_blanks_is_attached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
