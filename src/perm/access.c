@@ -458,6 +458,8 @@ static void
 judge_unknown(struct chain *c, const struct access *a)
 {
     const char *shown = a->shown && *a->shown ? a->shown : "a file";
+    if (kinds[a->kind].write && strcmp(shown, "{}") == 0)
+        judge_protected_found(c, a);
     if (a->kind == EFFECT_DELETE_TREE)
         chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
                   "it removes everything below '%s', which cannot be known before it runs", shown);

@@ -160,6 +160,8 @@ const char *path_protected(const struct chain *c, const char *path, bool tree, b
 const char *path_pattern_protected(const struct chain *c, const char *pattern, bool *ret_own);
 /* protected_below.c: asks where something of that kind lies below the folder now, all of which a changes; true: it did. */
 bool judge_protected_below(struct chain *c, const struct access *a, const char *path);
+/* The same where a changes whatever "find FOLDER -exec" gives to its leaf, with nothing that leaves names out. */
+void judge_protected_found(struct chain *c, const struct access *a);
 bool path_device_harmless(const char *path);
 bool path_leads_anywhere(const char *path); /* a link of a process: where to, only it can tell */
 const char *path_special(const char *path, bool write); /* why it is no plain file, or NULL */

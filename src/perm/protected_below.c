@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "perm/chain_ctx.h"
+#include "perm/shell.h"
 
 enum { ENTRIES_MAX = 12000, DEPTH_MAX = 32 };
 
@@ -71,4 +72,34 @@ judge_protected_below(struct chain *c, const struct access *a, const char *path)
                   "it changes all below '%s', where '%s' is protected: %s", path, b.path, b.what);
     free(b.path);
     return b.what != NULL;
+}
+
+/* "find . -type f -exec": all names come out. Any other test may leave the protected ones out. */
+static bool
+finds_all(const struct perm_leaf *f)
+{
+    static const char *const plain[] = {"-type", "-depth", "-xdev", "-mount", "-print", "-print0"};
+    for (size_t i = 1; i < f->n_argv; i++) {
+        struct str s = f->argv[i].text;
+        bool known = !s.len || s.ptr[0] != '-';
+        if (str_starts(s, "-exec") || str_starts(s, "-ok"))
+            return true;
+        for (size_t k = 0; k < ARRAY_LEN(plain); k++)
+            known = known || str_is(s, plain[k]);
+        if (!known || str_is(s, "!") || str_is(s, "("))
+            return false;
+    }
+    return false;
+}
+
+void
+judge_protected_found(struct chain *c, const struct access *a)
+{
+    size_t by = a->leaf ? a->leaf->wrapper : SIZE_MAX;
+    const struct perm_leaf *f = by < c->sh.n_leaves ? &c->sh.leaves[by] : NULL;
+    if (!f || !leaf_is(f, "find") || !finds_all(f))
+        return;
+    for (size_t i = 0; i < f->n_effects; i++)
+        if (f->effects[i].kind == EFFECT_READ_TREE && f->effects[i].path && !f->effects[i].glob)
+            judge_protected_below(c, a, f->effects[i].path);
 }
