@@ -31,19 +31,31 @@ sh_spend(struct sh *sh, size_t n)
     return false;
 }
 
+static int64_t
+now_us(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
 /* Of this thread alone: a machine that does other things must not turn a deny into an ask. */
 static int64_t
 cpu_us(void)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return now_us(CLOCK_THREAD_CPUTIME_ID);
 }
+
+/* Until the wall's has passed the thread cannot have used its time either, and the kernel need not be asked. */
+struct deadline {
+    int64_t wall, cpu;
+};
 
 static bool
 parse_progress(TSParseState *state)
 {
-    return cpu_us() > *(const int64_t *)state->payload;
+    const struct deadline *d = state->payload;
+    return now_us(CLOCK_MONOTONIC) > d->wall && cpu_us() > d->cpu;
 }
 
 static const char *
@@ -92,9 +104,10 @@ pipe_too_long(struct str s)
 static TSTree *
 parse(struct sh *sh, struct str s)
 {
-    int64_t start = cpu_us(), deadline = start + PARSE_MS * 1000 - sh->parse_us;
-    if (deadline <= start || pipe_too_long(s))
+    int64_t start = cpu_us(), left = PARSE_MS * 1000 - sh->parse_us;
+    if (left <= 0 || pipe_too_long(s))
         return NULL;
+    struct deadline deadline = {.cpu = start + left, .wall = now_us(CLOCK_MONOTONIC) + left};
     TSParser *p = ts_parser_new();
     ts_parser_set_language(p, tree_sitter_bash());
     TSInput in = {.payload = &s, .read = parse_read, .encoding = TSInputEncodingUTF8};
