@@ -27,7 +27,7 @@ static struct redirect *
 add(struct sh *sh, struct command *c)
 {
     if (c->n_rv == c->cap_rv) {
-        size_t cap = c->cap_rv ? c->cap_rv * 2 : 4;
+        size_t cap = c->cap_rv ? c->cap_rv * 2 : 1;
         struct redirect *v = arena_alloc(sh->a, cap * sizeof *v);
         if (c->n_rv)
             memcpy(v, c->rv, c->n_rv * sizeof *v);

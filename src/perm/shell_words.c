@@ -15,7 +15,7 @@ words_add(struct sh *sh, struct words *ws, const struct word *w)
         return;
     }
     if (ws->n == ws->cap) {
-        size_t cap = ws->cap ? ws->cap * 2 : 8;
+        size_t cap = ws->cap ? ws->cap * 2 : 2; /* most are of one or two, and a word is large */
         struct word *v = arena_alloc(sh->a, cap * sizeof *v);
         if (ws->n)
             memcpy(v, ws->v, ws->n * sizeof *v);
