@@ -204,6 +204,8 @@ expand_braces(struct sh *sh, const struct xword *x, struct xword **ret, size_t *
         opens += bare(x, i, '{');
     if (opens > 32)
         return false;
+    if (!opens)
+        return true;
     struct braces b = {.sh = sh};
     expand_from(&b, x, 0);
     *ret = b.out;

@@ -303,7 +303,7 @@ struct xword {
     size_t n, cap;
 };
 void xword_add(struct sh *sh, struct xword *x, char c, uint8_t f);
-/* Brace expansion; false: too many words. */
+/* Brace expansion; false: too many words. Without a brace *ret and *ret_n stay: the word itself is all there is. */
 bool expand_braces(struct sh *sh, const struct xword *x, struct xword **ret, size_t *ret_n);
 void expand_finish(struct sh *sh, struct xword *x, struct str src, enum word_mode mode,
                    struct words *out);
