@@ -339,10 +339,14 @@ judge_tree_row(struct chain *c, const struct perm_leaf *l, const struct tree_row
 static void
 judge_tree_rows(struct chain *c, const struct perm_leaf *l)
 {
-    bool runner = trees_runner(l);
+    bool runner = trees_runner(l), trusted;
     size_t at;
+    struct str name = program_name(l->argv[0].text, &trusted);
+    char first = name.len ? name.ptr[0] : '\0'; /* nearly every row differs in it */
     for (size_t i = 0; i < trees_write.n; i++) {
         const struct tree_row *r = &trees_write.v[i];
+        if (!runner && r->program[0] != first)
+            continue;
         bool git = strcmp(r->program, "git") == 0;
         if (!git && trees_runs(l, runner, r->program, &at) && trees_row_speaks(l, r))
             judge_tree_row(c, l, r, at);
