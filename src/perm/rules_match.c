@@ -238,17 +238,22 @@ parts_words(char c)
 static void
 raw_words(struct str s, struct buf *out)
 {
-    buf_addc(out, ' ');
+    char *to = buf_reserve(out, s.len + 2);
+    size_t n = 0;
+    if (!to)
+        return;
+    to[n++] = ' ';
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         if (c == '\'' || c == '"' || c == '\\')
             continue;
         if (parts_words(c))
             c = ' ';
-        if (c != ' ' || out->data[out->len - 1] != ' ')
-            buf_addc(out, c);
+        if (c != ' ' || to[n - 1] != ' ')
+            to[n++] = c;
     }
-    buf_addc(out, ' ');
+    to[n++] = ' ';
+    buf_commit(out, n);
 }
 
 const struct perm_rule *
