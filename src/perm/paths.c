@@ -134,23 +134,6 @@ real_folder(const char *path, size_t len)
     return cache->real[cache->n++];
 }
 
-static char *
-resolve(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    bool plain = path[0] == '/' && slash != path && *name && strcmp(name, ".") != 0 &&
-                 strcmp(name, "..") != 0;
-    const char *dir = cache && plain ? real_folder(path, (size_t)(slash - path)) : NULL;
-    if (!dir)
-        return fs_resolve(path, NULL);
-    struct stat st;
-    char *at = fs_join(dir, name);
-    if (lstat(at, &st) == 0 ? !S_ISLNK(st.st_mode) : errno == ENOENT)
-        return at;
-    free(at);
-    return fs_resolve(path, NULL);
-}
-
 static size_t
 slot_of(const char *path)
 {
@@ -160,6 +143,35 @@ slot_of(const char *path)
     return h % SEEN_MAX;
 }
 
+static void
+file_note(const char *path, bool there, const struct stat *st)
+{
+    struct file **f = &cache->files[slot_of(path)];
+    file_free(*f);
+    *f = xmalloc(sizeof **f);
+    **f = (struct file){.path = xstrdup(path), .st = *st, .there = there};
+}
+
+static char *
+resolve(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    bool plain = path[0] == '/' && slash != path && *name && strcmp(name, ".") != 0 &&
+                 strcmp(name, "..") != 0;
+    const char *dir = cache && plain ? real_folder(path, (size_t)(slash - path)) : NULL;
+    if (!dir)
+        return fs_resolve(path, NULL);
+    struct stat st = {0};
+    char *at = fs_join(dir, name);
+    bool there = lstat(at, &st) == 0;
+    if (there ? !S_ISLNK(st.st_mode) : errno == ENOENT) {
+        file_note(path, there, &st); /* no link: stat would say the same */
+        return at;
+    }
+    free(at);
+    return fs_resolve(path, NULL);
+}
+
 bool
 path_stat(const char *path, struct stat *ret_st)
 {
@@ -167,10 +179,9 @@ path_stat(const char *path, struct stat *ret_st)
         return stat(path, ret_st) == 0;
     struct file **f = &cache->files[slot_of(path)];
     if (!*f || strcmp((*f)->path, path) != 0) {
-        file_free(*f);
-        *f = xcalloc(1, sizeof **f);
-        (*f)->path = xstrdup(path);
-        (*f)->there = stat(path, &(*f)->st) == 0;
+        struct stat st = {0};
+        bool there = stat(path, &st) == 0;
+        file_note(path, there, &st);
     }
     *ret_st = (*f)->st;
     return (*f)->there;

@@ -196,6 +196,38 @@ test_protected(void **state)
     assert_true(own);
 }
 
+/* Within a decision one answer holds: what was asked on the way to where a name leads, and through links what they lead to. */
+static void
+test_one_answer(void **state)
+{
+    (void)state;
+    char *dir = temp_dir_make(), *file = fs_join(dir, "f"), *none = fs_join(dir, "none"),
+         *link = fs_join(dir, "link"), *lost = fs_join(dir, "lost");
+    struct stat st;
+    temp_file_write(dir, "f", "four");
+    assert_int_equal(symlink("f", link), 0);
+    assert_int_equal(symlink("nowhere", lost), 0);
+    struct path_cache *before = path_cache_begin();
+    free(path_resolve(file));
+    free(path_resolve(none));
+    free(path_resolve(link));
+    free(path_resolve(lost));
+    temp_file_write(dir, "f", "longer");
+    temp_file_write(dir, "none", "");
+    assert_true(path_stat(file, &st));
+    assert_int_equal(st.st_size, 4);
+    assert_false(path_stat(none, &st));
+    assert_true(path_stat(link, &st) && S_ISREG(st.st_mode));
+    assert_false(path_stat(lost, &st));
+    path_cache_end(before);
+    assert_true(path_stat(none, &st));
+    free(file);
+    free(none);
+    free(link);
+    free(lost);
+    temp_dir_remove(dir);
+}
+
 int
 main(void)
 {
@@ -207,6 +239,7 @@ main(void)
         cmocka_unit_test(test_fold),
         cmocka_unit_test(test_inside),
         cmocka_unit_test(test_names_follow_links),
+        cmocka_unit_test(test_one_answer),
         cmocka_unit_test(test_protected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
