@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "perm/matches.h"
 #include "perm/trees.h"
 
 enum { MATCHES_MAX = 2000 };

@@ -3,7 +3,6 @@
  * One decision in the making, shared by the layers and by nobody else. Layers only add findings; an ask's force says what
  * may still take it away, and only the rows for hook, sandbox and mode take any away (they turn it into a note).
  */
-#include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -137,9 +136,6 @@ bool path_inside(const char *path, const char *dir,
 char *path_resolve(const char *path);
 /* stat of what links lead to; false: there is nothing that can be asked. One answer for a decision. */
 bool path_stat(const char *path, struct stat *ret_st);
-/* matches.c: what an absolute pattern stands for now, as glob(3); GLOB_ABORTED also where it reaches more names than are looked at.
- * globfree *ret in any case. */
-int path_glob(const char *pattern, glob_t *ret);
 /* Around a decision, on its thread; end takes what begin gave. */
 struct path_cache;
 struct path_cache *path_cache_begin(void);

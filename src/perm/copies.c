@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "perm/matches.h"
 #include "perm/trees.h"
 
 enum { ENTRIES_MAX = 12000, DEPTH_MAX = 32, SOURCES_MAX = 500 };

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "perm/matches.h"
 #include "perm/programs.h"
 
 enum { ENTRIES_MAX = 10000, LINKS_MAX = 200, DEPTH_MAX = 24, MATCHES_MAX = 500 };
@@ -95,7 +96,7 @@ static void
 below_pattern(struct follow *f, const char *pattern)
 {
     glob_t g = {0};
-    int failed = glob(pattern, GLOB_NOSORT, NULL, &g);
+    int failed = path_glob(pattern, &g);
     f->lost = f->lost || (failed && failed != GLOB_NOMATCH) || g.gl_pathc > MATCHES_MAX;
     for (size_t i = 0; !failed && !f->lost && i < g.gl_pathc; i++)
         folder(f, g.gl_pathv[i], 0);

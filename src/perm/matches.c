@@ -4,11 +4,14 @@
  */
 #include <dirent.h>
 #include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
 
-#include "perm/chain_ctx.h"
+#include "perm/matches.h"
 
-enum { NAMES_MAX = 40000 };
+enum { NAMES_MAX = 40000, PARTS_MAX = 64 };
 
 static _Thread_local size_t left;
 
@@ -45,6 +48,16 @@ lstat_name(const char *restrict path, struct stat *restrict st)
     return lstat(path, st);
 }
 
+/* glob() calls itself for each part behind the first pattern, with a copy of the rest on the stack: no path of this system is longer. */
+static bool
+is_too_long(const char *pattern)
+{
+    size_t parts = 0;
+    for (const char *p = pattern + strcspn(pattern, "*?[\\"); *p; p++)
+        parts += *p == '/';
+    return parts > PARTS_MAX || strlen(pattern) >= PATH_MAX;
+}
+
 int
 path_glob(const char *pattern, glob_t *ret)
 {
@@ -53,6 +66,8 @@ path_glob(const char *pattern, glob_t *ret)
                     .gl_closedir = close_folder,
                     .gl_stat = stat_name,
                     .gl_lstat = lstat_name};
+    if (is_too_long(pattern))
+        return GLOB_ABORTED;
     left = NAMES_MAX;
     int failed = glob(pattern, GLOB_NOSORT | GLOB_ALTDIRFUNC, NULL, ret);
     return left ? failed : GLOB_ABORTED;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "perm/matches.h"
 #include "perm/programs.h"
 
 enum { ROOTS_MAX = 16 };
@@ -153,7 +154,7 @@ matches_no_folder(struct sh *sh, struct str pattern)
     const char *path = cwd->n == 1 && !cwd->unknown ? arena_printf(sh->a, "%s/%.*s", cwd->dir[0],
                                                                    (int)pattern.len, pattern.ptr)
                                                     : "";
-    int failed = glob(path, GLOB_NOSORT, NULL, &g);
+    int failed = path_glob(path, &g);
     bool none = *path && (failed == 0 || failed == GLOB_NOMATCH);
     struct stat st;
     for (size_t i = 0; none && !failed && i < g.gl_pathc; i++)

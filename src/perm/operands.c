@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "perm/matches.h"
 #include "perm/operands.h"
 #include "perm/outputs.h"
 #include "perm/trees.h"

@@ -60,11 +60,12 @@ is_substitution(TSNode n)
            node_is(n, "arithmetic_expansion");
 }
 
-/* The outermost substitution below n that begins at byte `at`. */
+/* The outermost substitution below n that begins at byte `at`. The parser's search goes through all children before it, which makes a square
+ * of a line that is one node: they cost work. */
 static bool
-find_node(TSNode n, uint32_t at, TSNode *ret)
+find_node(struct sh *sh, TSNode n, uint32_t at, TSNode *ret)
 {
-    for (int depth = 0; depth < 200; depth++) {
+    for (int depth = 0; depth < 200 && sh_spend(sh, ts_node_child_count(n) / 32); depth++) {
         if (is_substitution(n) && ts_node_start_byte(n) == at) {
             *ret = n;
             return true;
@@ -81,7 +82,7 @@ uint32_t
 word_counted_at(struct sh *sh, TSNode node, uint32_t at)
 {
     TSNode n;
-    if (!find_node(node, at, &n) || !node_is(n, "command_substitution") || ts_node_has_error(n))
+    if (!find_node(sh, node, at, &n) || !node_is(n, "command_substitution") || ts_node_has_error(n))
         return 0;
     walk_substitution(sh, n);
     return substitution_counts(sh, n) ? ts_node_end_byte(n) - at : 0;
@@ -239,7 +240,7 @@ static void
 substitution(struct decode *d, bool dq)
 {
     TSNode n;
-    if (!find_node(d->node, d->i, &n) || ts_node_end_byte(n) > d->to ||
+    if (!find_node(d->sh, d->node, d->i, &n) || ts_node_end_byte(n) > d->to ||
         ts_node_end_byte(n) <= d->i || ts_node_has_error(n)) {
         broken(d, "a substitution is not seen by the parser");
         put(d, 0, XU | XS);
@@ -479,7 +480,7 @@ word_scan_rest(struct sh *sh, TSNode node, uint32_t from, uint32_t to)
             d.i += 2;
         } else if (!angle && !opens(&d)) {
             d.i++;
-        } else if (find_node(node, d.i, &n) && ts_node_end_byte(n) > d.i &&
+        } else if (find_node(sh, node, d.i, &n) && ts_node_end_byte(n) > d.i &&
                    !(ts_node_start_byte(n) == ts_node_start_byte(node) &&
                      ts_node_end_byte(n) == ts_node_end_byte(node))) {
             d.i = ts_node_end_byte(n);

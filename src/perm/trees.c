@@ -3,6 +3,7 @@
  * rule names, or where it cannot be known what will lie there, the call asks in every mode; where the rule names the folder as a
  * whole and the program changes it, it is denied.
  */
+#include "perm/matches.h"
 #include "perm/trees_match.h"
 
 #include <stdlib.h>

@@ -39,9 +39,32 @@ a_pattern_that_reaches_too_much_asks(void **state)
     assert_int_equal(verdict_on("prettier --write d/*/*/*/*/*/*/*/*/y"), VERDICT_ASK);
 }
 
+/* glob() would go a step down the stack for each part. */
+static void
+a_pattern_of_thousands_of_parts_asks(void **state)
+{
+    static const char *const heads[] = {"cat ",     "sed -i s/a/b/ ", "rm -r ",
+                                        "cp -r x ", "find . -path ",  "for f in "};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        struct buf b;
+        buf_init(&b, BUF_MAX);
+        buf_adds(&b, heads[i]);
+        for (int k = 0; k < 4900; k++)
+            buf_adds(&b, "*/");
+        if (str_is(str_from(heads[i]), "for f in "))
+            buf_adds(&b, "; do cat $f; done");
+        (void)verdict_on(buf_cstr(&b)); /* whatever it says: it comes back */
+        if (i < 2)
+            assert_int_equal(verdict_on(buf_cstr(&b)), VERDICT_ASK);
+        buf_release(&b);
+    }
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_pattern_that_reaches_too_much_asks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_pattern_that_reaches_too_much_asks),
+                                       cmocka_unit_test(a_pattern_of_thousands_of_parts_asks)};
     return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }
