@@ -106,10 +106,10 @@ struct chain {
     struct leaf_texts *texts;
     bool clean; /* plan mode: no write and no unknown effect in the whole call */
     struct path_cache *cache_before;
-    struct str_set seen; /* accesses judged already */
-    struct arena *keys;  /* what it holds; NULL: none yet */
+    struct str_set seen;                                      /* accesses judged already */
+    struct arena *keys;                                       /* what it holds; NULL: none yet */
     enum { CONFIG_UNREAD, CONFIG_PLAIN, CONFIG_RUNS } config; /* of the root's repository */
-    struct buf key;      /* the next one, in the making */
+    struct buf key;                                           /* the next one, in the making */
 };
 
 /* Findings. part may be NULL; rule may be NULL. */
