@@ -265,6 +265,7 @@ void
 judge_operands(struct chain *c, const struct perm_leaf *l)
 {
     bool edit_rules = c->denies_edit, code = operands_are_code(l);
+    bool commands = operands_hold_commands(l);
     judge_links(c, l);
     judge_copies(c, l);
     if (copies_into(l))
@@ -286,7 +287,7 @@ judge_operands(struct chain *c, const struct perm_leaf *l)
             .c = c, .edits = edit_rules && (!leaves || here || text), .opens = !leaves && !code};
         k.writes = k.edits && (written || (memchr(s.ptr, '=', s.len) && option_is_written(l, s)));
         if (l->argv[i].known && s.len && s.len < (1 << 16))
-            judge_word(&k, l, s, code);
+            judge_word(&k, l, s, code || commands);
         if (k.edits && l->argv[i].known && l->argv[i].glob && s.len < PATH_LONGEST)
             judge_matches(&k, l, s);
         struct str file = l->argv[i].known ? operand_download(l, s) : str_from(NULL);

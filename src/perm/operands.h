@@ -4,6 +4,8 @@
 
 /* Their words are code or statements that open files, whatever else stands in them. */
 bool operands_are_code(const struct perm_leaf *l);
+/* Words of theirs may be commands of their own that open files: "vim -c ':r FILE'". */
+bool operands_hold_commands(const struct perm_leaf *l);
 /* They run, check, build or send what their operands name. Those that also rewrite it do so with a word that says so. */
 bool operands_are_left(const struct perm_leaf *l);
 /* Where even those put what they make. */

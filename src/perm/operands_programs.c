@@ -16,6 +16,14 @@ operands_are_code(const struct perm_leaf *l)
     return l->cls == CLASS_DANGER || leaf_is_any(l, programs, ARRAY_LEN(programs));
 }
 
+bool
+operands_hold_commands(const struct perm_leaf *l)
+{
+    static const char *const programs[] = {"vim",   "vi", "nvim", "ex",   "view",   "gvim",
+                                           "emacs", "ed", "less", "more", "vimdiff"};
+    return leaf_is_any(l, programs, ARRAY_LEN(programs));
+}
+
 static bool
 has_word(const struct perm_leaf *l, const char *word)
 {
