@@ -87,6 +87,9 @@ open_target(const char *path, bool force, char **ret_temp, struct err *err)
                    : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 && !force && errno == EEXIST)
         err_set(err, ERR_INVALID, "'%s' is there already: name another file, or use --force", path);
+    else if (fd < 0 && errno == ENOENT)
+        err_set(err, ERR_INVALID, "'%s' is in a folder that is not there: make it, or name another",
+                path);
     else if (fd < 0)
         err_sys(err, errno, "cannot make '%s'", path);
     return fd;

@@ -180,7 +180,10 @@ nothing_is_written_over(void **state)
     char *text = temp_file_read(f->dir, "out");
     assert_string_equal(text, "mine");
     free(text);
-    assert_false(export_file(f->conv, &head, EXPORT_JSON, "/no/such/folder/x", false, &err));
+    for (int force = 0; force < 2; force++) {
+        assert_false(export_file(f->conv, &head, EXPORT_JSON, "/no/such/folder/x", force, &err));
+        assert_non_null(strstr(err.text, "folder that is not there: make it")); /* what to do */
+    }
 }
 
 /* Not even by force: a pipe or a device stays what it is, and a link goes on leading to its file. */
