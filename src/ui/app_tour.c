@@ -152,7 +152,12 @@ app_tour_speak(struct app *a)
     add_text(&b, s, s->text);
     ev->u.notice.text = buf_take(&b);
     view_apply(&a->view, ev);
-    transcript_end(a->transcript);
+    size_t n = view_len(&a->view);
+    if (n)
+        view_at(&a->view, n - 1)->aside = true;
+    /* what was just found stays in sight: the line of hints says how to go on */
+    if (a->tour.at == 0 || steps[a->tour.at - 1].want != WANT_SEARCH)
+        transcript_end(a->transcript);
     if (s->fill)
         fill_prompt(a, s);
     a->dirty = true;

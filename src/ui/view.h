@@ -27,6 +27,7 @@ struct item { /* one thing in the transcript */
     char *judged;
     enum tool_state state;
     bool is_diff, is_error, hidden, open /* fold opened */, done;
+    bool aside; /* the tour's own words: no search finds them */
     int64_t elapsed_ms, bytes; /* bytes: of the tool input that is streaming in */
     int block_index;           /* of the open block that fills it; -1: none */
     uint64_t version;          /* changes whenever what is drawn changes: caches key on it */

@@ -90,6 +90,7 @@ def from_start_to_end(width, height):
     t.type("colour")
     t.keys("Enter")
     t.at(18)
+    check("type colour" not in t.text(), "the search found its own instruction", t.text())
     t.keys("Enter")
     t.at(19)
     t.keys("Enter")
