@@ -399,8 +399,8 @@ cover_leaf(struct chain *c, size_t i)
     v->free = runs_free(c, l);
     bool editor = l->cls == CLASS_EDITOR && !l->effects_unknown;
     bool tee = l->cls == CLASS_KNOWN && leaf_is(l, "tee") && !l->effects_unknown;
-    v->editor = (editor && c->mode == PERM_ACCEPT_EDITS) ||
-                ((editor || tee) && edits_are_allowed(c, l));
+    v->editor =
+        (editor && c->mode == PERM_ACCEPT_EDITS) || ((editor || tee) && edits_are_allowed(c, l));
     v->carried = l->n_argv == 0 || l->role == LEAF_INNER ||
                  (l->role == LEAF_WRAPPER && l->transparent && has_inner(&c->sh, i));
     if (l->wrapper >= i)
