@@ -142,6 +142,13 @@ is_border(struct str s, size_t at)
     return before < 0x80 && here < 0x80 && !(before == '\r' && here == '\n');
 }
 
+bool
+text_in_word(char c)
+{
+    return (unsigned char)c >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
+           (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 size_t
 text_grapheme_before(struct str s, size_t off)
 {

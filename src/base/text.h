@@ -22,6 +22,8 @@ int text_cp_width(int32_t cp);
 size_t text_grapheme(struct str s, size_t off, int *ret_width);
 /* Offset of the grapheme that ends at off (off > 0). */
 size_t text_grapheme_before(struct str s, size_t off);
+/* Of a word that editing keys step over: letters, digits, '_', and all that is not ASCII. */
+bool text_in_word(char c);
 size_t text_lines(struct str s); /* a last one without its end counts */
 /* columns of a line without newlines; tabs count 1 */
 int text_width(struct str s);

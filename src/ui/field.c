@@ -50,38 +50,126 @@ replace(struct field *f, size_t from, size_t to, struct str with)
 }
 
 static size_t
-after(const struct field *f)
+after(const struct field *f, size_t off)
 {
     int w;
-    if (f->cursor >= f->text.len)
-        return f->cursor;
-    return f->cursor + text_grapheme(buf_str(&f->text), f->cursor, &w);
+    return off < f->text.len ? off + text_grapheme(buf_str(&f->text), off, &w) : off;
 }
 
 static size_t
-before(const struct field *f)
+before(const struct field *f, size_t off)
 {
-    return f->cursor ? text_grapheme_before(buf_str(&f->text), f->cursor) : 0;
+    return off ? text_grapheme_before(buf_str(&f->text), off) : 0;
+}
+
+static size_t
+word_before(const struct field *f)
+{
+    size_t off = f->cursor;
+    while (off && !text_in_word(f->text.data[before(f, off)]))
+        off = before(f, off);
+    while (off && text_in_word(f->text.data[before(f, off)]))
+        off = before(f, off);
+    return off;
+}
+
+static size_t
+word_after(const struct field *f)
+{
+    size_t off = f->cursor;
+    while (off < f->text.len && !text_in_word(f->text.data[off]))
+        off = after(f, off);
+    while (off < f->text.len && text_in_word(f->text.data[off]))
+        off = after(f, off);
+    return off;
 }
 
 static bool
-move_key(struct field *f, int key)
+is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* By blanks, as a shell cuts a word. */
+static size_t
+blank_before(const struct field *f)
+{
+    size_t off = f->cursor;
+    while (off && is_blank(f->text.data[before(f, off)]))
+        off = before(f, off);
+    while (off && !is_blank(f->text.data[before(f, off)]))
+        off = before(f, off);
+    return off;
+}
+
+static bool
+go_to(struct field *f, size_t off)
+{
+    f->cursor = off;
+    return true;
+}
+
+static bool
+cut(struct field *f, size_t from, size_t to)
+{
+    replace(f, from, to, STR(""));
+    return true;
+}
+
+/* What the prompt does at these keys, also at those that a person gave it. */
+static bool
+prompt_action(struct field *f, enum key_action act)
+{
+    switch (act) {
+    case ACT_LINE_START:
+        return go_to(f, 0);
+    case ACT_LINE_END:
+        return go_to(f, f->text.len);
+    case ACT_WORD_BACK:
+        return go_to(f, word_before(f));
+    case ACT_WORD_FORWARD:
+        return go_to(f, word_after(f));
+    case ACT_KILL_START:
+        return cut(f, 0, f->cursor);
+    case ACT_KILL_END:
+        return cut(f, f->cursor, f->text.len);
+    case ACT_KILL_WORD:
+        return cut(f, blank_before(f), f->cursor);
+    case ACT_KILL_WORD_ON:
+        return cut(f, f->cursor, word_after(f));
+    default:
+        return false;
+    }
+}
+
+static bool
+named_key(struct field *f, int key)
 {
     switch (key) {
     case YK_LEFT:
-        f->cursor = before(f);
-        return true;
+        return go_to(f, before(f, f->cursor));
     case YK_RIGHT:
-        f->cursor = after(f);
-        return true;
+        return go_to(f, after(f, f->cursor));
+    case YK_LEFT | KM_CTRL:
+    case YK_LEFT | KM_ALT:
+        return go_to(f, word_before(f));
+    case YK_RIGHT | KM_CTRL:
+    case YK_RIGHT | KM_ALT:
+        return go_to(f, word_after(f));
     case YK_HOME:
-    case 'a' | KM_CTRL:
-        f->cursor = 0;
-        return true;
+    case YK_HOME | KM_CTRL:
+        return go_to(f, 0);
     case YK_END:
-    case 'e' | KM_CTRL:
-        f->cursor = f->text.len;
-        return true;
+    case YK_END | KM_CTRL:
+        return go_to(f, f->text.len);
+    case YK_BACKSPACE:
+    case YK_BACKSPACE | KM_SHIFT:
+        return cut(f, before(f, f->cursor), f->cursor);
+    case YK_BACKSPACE | KM_ALT:
+    case YK_BACKSPACE | KM_CTRL:
+        return cut(f, word_before(f), f->cursor);
+    case YK_DELETE:
+        return cut(f, f->cursor, after(f, f->cursor));
     default:
         return false;
     }
@@ -112,26 +200,11 @@ field_key(struct field *f, int key, struct str typed)
 {
     char utf8[4];
     f->refused = false;
-    switch (key) {
-    case YK_BACKSPACE:
-        replace(f, before(f), f->cursor, STR(""));
-        return true;
-    case YK_DELETE:
-        replace(f, f->cursor, after(f), STR(""));
-        return true;
-    case 'u' | KM_CTRL:
-        replace(f, 0, f->cursor, STR(""));
-        return true;
-    case 'k' | KM_CTRL:
-        replace(f, f->cursor, f->text.len, STR(""));
-        return true;
-    case YK_PASTE:
+    if (key == YK_PASTE) {
         paste(f, typed);
         return true;
-    default:
-        break;
     }
-    if (move_key(f, key))
+    if (named_key(f, key) || prompt_action(f, keys_action_in(KEYS_PROMPT, key, 0)))
         return true;
     if (key < 0x20 || key == 0x7f || key >= KEY_NAMED)
         return false;

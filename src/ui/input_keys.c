@@ -6,9 +6,7 @@
 static bool
 is_word(const struct input *in, size_t off)
 {
-    unsigned char b = (unsigned char)in->text.data[off];
-    return b >= 0x80 || b == '_' || (b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') ||
-           (b >= 'A' && b <= 'Z');
+    return text_in_word(in->text.data[off]);
 }
 
 static size_t
