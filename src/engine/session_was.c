@@ -265,18 +265,22 @@ core_restore_choices(struct core *c, bool keep_mode)
 /* ---- to the model ---- */
 
 /* Still there: this very program started it, left its session and came back. */
-static bool
-still_runs(struct core *c, const char *id)
+/* RUNS_THERE: in the session that this one is a copy of. */
+enum was_state { OVER, RUNS_HERE, RUNS_THERE };
+
+static enum was_state
+task_now(struct core *c, const char *id)
 {
     struct task *t = task_find(c->tasks, str_from(id));
     if (!t)
-        return false;
+        return OVER;
     struct task_info i;
     task_get(t, &i);
-    bool runs = i.state == TASK_RUNNING && i.session_id && strcmp(i.session_id, c->session_id) == 0;
+    bool here = i.session_id && strcmp(i.session_id, c->session_id) == 0;
+    bool runs = i.state == TASK_RUNNING;
     task_info_release(&i);
     task_unref(t);
-    return runs;
+    return !runs ? OVER : here ? RUNS_HERE : RUNS_THERE;
 }
 
 static void
@@ -294,23 +298,34 @@ note_told(struct core *c, const char *id)
     buf_release(&b);
 }
 
+static void
+add_task(struct buf *list, struct core *c, const struct was_task *t)
+{
+    buf_addf(list, "%s%s (%s)", list->len ? ", " : "", t->id, t->what);
+    note_told(c, t->id);
+}
+
 void
 session_was_add_reminder(struct core *c, struct buf *out)
 {
     struct session_was *w = &c->was;
-    struct buf text;
-    buf_init(&text, BUF_MAX);
-    while (w->n_tasks) {
-        if (!still_runs(c, w->tasks[0].id)) {
-            buf_addf(&text, "%s%s (%s)", text.len ? ", " : "", w->tasks[0].id, w->tasks[0].what);
-            note_told(c, w->tasks[0].id);
-        }
-        drop_task(w, 0);
+    struct buf over, there;
+    buf_init(&over, BUF_MAX);
+    buf_init(&there, BUF_MAX);
+    for (; w->n_tasks; drop_task(w, 0)) {
+        enum was_state now = task_now(c, w->tasks[0].id);
+        if (now != RUNS_HERE)
+            add_task(now == OVER ? &over : &there, c, &w->tasks[0]);
     }
-    if (text.len)
+    if (over.len)
         buf_addf(out,
                  "\nyare was closed and opened again since. Background commands of that time are "
                  "over, and what they would still have put out is not there: %s",
-                 buf_cstr(&text));
-    buf_release(&text);
+                 buf_cstr(&over));
+    if (there.len)
+        buf_addf(out,
+                 "\nThis session is a copy of another one, whose background commands still run: %s",
+                 buf_cstr(&there));
+    buf_release(&over);
+    buf_release(&there);
 }

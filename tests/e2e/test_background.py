@@ -186,5 +186,30 @@ def nothing_waits_for_a_terminal():
         w.close()
 
 
+def a_copy_is_told_that_they_run():
+    w = World()
+    marker = "forked_%d" % os.getpid()
+    server = Server(w, {"responses": [[bash("sleep 1000; : %s" % marker, run_in_background=True)], [{"text": "Started."}]], "match": [
+        {"if": "what now", "then": [{"text": "All seen."}], "again": True}]})
+    s = Screen(w, 120, 36, ["--permission-mode", "bypass"], dict(server.env, IS_SANDBOX="1"))
+    try:
+        s.wait_for(r"bypass")
+        s.say("start it")
+        s.wait_for(r"Started\.")
+        s.say("/fork")
+        s.wait_for(r"copy")
+        s.say("what now")
+        s.wait_for(r"All seen\.")
+        told = "\n".join(results(server))
+        check(processes_with(marker), "the command was ended")
+        check("copy of another one, whose background commands still run: bash_1" in told, told)
+        check("opened again" not in told, told)
+        s.keys("C-d")
+    finally:
+        s.close()
+        server.close()
+        w.close()
+
+
 main(wide, middle, small, none_is_left_after_quit, none_is_left_after_a_kill, print_mode_waits_a_little,
-     a_flood_leaves_the_screen_usable, nothing_waits_for_a_terminal)
+     a_copy_is_told_that_they_run, a_flood_leaves_the_screen_usable, nothing_waits_for_a_terminal)
