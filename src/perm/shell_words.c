@@ -65,7 +65,7 @@ is_substitution(TSNode n)
 static bool
 find_node(struct sh *sh, TSNode n, uint32_t at, TSNode *ret)
 {
-    for (int depth = 0; depth < 200 && sh_spend(sh, ts_node_child_count(n) / 32); depth++) {
+    for (int depth = 0; depth < 200 && sh_spend(sh, 1 + ts_node_child_count(n) / 32); depth++) {
         if (is_substitution(n) && ts_node_start_byte(n) == at) {
             *ret = n;
             return true;
