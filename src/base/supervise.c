@@ -154,11 +154,12 @@ reset_signals(void)
         syscall(SYS_rt_sigaction, sig, by_default, NULL, 8);
 }
 
-/* In the memory of the supervisor, which stands still until exec: *ret_failed is there to be read when none was. */
+/* Runs in the supervisor's memory, which vfork shares: nothing is written there. What fails is told through a pipe, since a vfork that is
+ * really a fork, as under TSan, would lose a variable. */
 static _Noreturn void
-run_command(const struct supervisor *s, volatile struct supervise_report *ret_failed)
+run_command(const struct supervisor *s, int error_fd)
 {
-    enum supervise_event failed = SUPERVISE_NO_EXEC;
+    struct supervise_report r = {.event = SUPERVISE_NO_EXEC};
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the supervisor itself be shot */
     if (s->new_session)
         setsid();
@@ -169,31 +170,39 @@ run_command(const struct supervisor *s, volatile struct supervise_report *ret_fa
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (!supervise_caps_enter(&s->caps))
-        failed = SUPERVISE_NO_FORK;
+        r.event = SUPERVISE_NO_FORK;
     else if (s->cwd && chdir(s->cwd) < 0)
-        failed = SUPERVISE_NO_CWD;
+        r.event = SUPERVISE_NO_CWD;
     else
         execvp(s->argv[0], s->argv);
-    ret_failed->value = errno;
-    ret_failed->event = (int32_t)failed;
+    r.value = errno;
+    if (write(error_fd, &r, sizeof r) < 0)
+        _exit(126);
     _exit(127);
 }
 
+/* The pipe closes at exec; what comes out of it before is the reason why there was none. */
 static bool
 start_command(struct supervisor *s)
 {
-    /* volatile: the child writes it, behind the compiler's back */
-    static volatile struct supervise_report failed = {.event = SUPERVISE_STARTED};
+    int fds[2];
     supervise_caps_begin(&s->caps);
-    s->child = vfork(); /* a copy of the memory would only be thrown away */
-    if (s->child == 0)
-        run_command(s, &failed);
-    if (s->child < 0) {
+    /* vfork: a copy of the memory would only be thrown away */
+    if (pipe2(fds, O_CLOEXEC) < 0 || (s->child = vfork()) < 0) {
         report(s, SUPERVISE_NO_FORK, errno);
         return false;
     }
-    if (failed.event != SUPERVISE_STARTED) {
-        report(s, (enum supervise_event)failed.event, failed.value);
+    if (s->child == 0)
+        run_command(s, fds[1]);
+    close(fds[1]);
+    struct supervise_report r;
+    ssize_t n;
+    do
+        n = read(fds[0], &r, sizeof r);
+    while (n < 0 && errno == EINTR);
+    close(fds[0]);
+    if (n == (ssize_t)sizeof r) {
+        report(s, (enum supervise_event)r.event, r.value);
         waitpid(s->child, NULL, 0);
         return false;
     }
