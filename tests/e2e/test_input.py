@@ -137,16 +137,21 @@ def the_cursor_stands_at_the_insertion():
     s.wait_for(r"\d+s ")
     s.type("abc日")
     s.wait_for("abc日")
+    cursor = lambda: s.tmux("display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}").strip()
     seen = set()
     before = s.text()
-    moved = 0
+    moved = torn = 0
     while moved < 8:
-        seen.add(s.tmux("display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}").strip())
-        now = s.text()
+        first, now, second = cursor(), s.text(), cursor()
+        if first == second:
+            seen.add(first)
+        else:
+            torn += 1  # tmux was asked while it had half a frame
         moved += now != before
         before = now
     row = next(i for i, line in enumerate(before.split("\n")) if "abc日" in line)
     check(seen == {"%d %d 1" % (4 + 5, row)}, "the cursor was at", seen, "the text stands in row", row)
+    check(torn < 4, "the cursor moved between two looks", torn, "times")
     s.close()
     server.close()
     w.close()
