@@ -48,7 +48,7 @@ static void
 read_tail(const char *file, struct buf *out)
 {
     struct stat st;
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
@@ -91,6 +91,29 @@ load(struct history *h)
     h->at = h->n;
 }
 
+/* For reading too, to see how it ends; O_NONBLOCK, since nobody may write into a pipe that has the file's name. */
+static int
+open_end(const char *file)
+{
+    return open(file, O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
+/* The line goes behind what there is; a line that was cut off there ends first. */
+static bool
+append_line(int fd, const char *file, struct buf *line, struct err *err)
+{
+    struct stat st;
+    char last = '\n';
+    if (fstat(fd, &st) != 0)
+        return err_sys(err, errno, "cannot write the prompt history '%s'", file);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_INVALID, "the prompt history '%s' is no regular file: move it away",
+                       file);
+    if (st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
+        return fs_write_all(fd, STR("\n"), err) && fs_write_all(fd, buf_str(line), err);
+    return fs_write_all(fd, buf_str(line), err);
+}
+
 static bool
 append(const struct history *h, struct str text, struct err *err)
 {
@@ -106,14 +129,14 @@ append(const struct history *h, struct str text, struct err *err)
         jw_kcstr(&w, "project", h->project);
     jw_end(&w);
     buf_addc(&b, '\n');
-    int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int fd = open_end(file);
     if (fd < 0 && errno == ENOENT) {
         char *dir = fs_dirname(file);
         if (fs_mkdirs(dir, 0700, NULL))
-            fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+            fd = open_end(file);
         free(dir);
     }
-    bool ok = fd >= 0 ? fs_write_all(fd, buf_str(&b), err)
+    bool ok = fd >= 0 ? append_line(fd, file, &b, err)
                       : err_sys(err, errno, "cannot write the prompt history '%s'", file);
     if (fd >= 0)
         (void)close(fd);

@@ -55,11 +55,38 @@ learn_keys(void)
         keydec_own(&term.dec, capability(keys[i].cap), keys[i].key);
 }
 
+/* What the terminal itself says; false: nothing. */
+static bool
+told_size(struct winsize *ret)
+{
+    *ret = (struct winsize){0};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, ret) == 0 && ret->ws_col && ret->ws_row;
+}
+
+static bool
+is_at_most(const char *variable, long most)
+{
+    const char *s = getenv(variable);
+    return !s || strtol(s, NULL, 10) <= most;
+}
+
+/* curses would believe LINES and COLUMNS above the terminal: it takes memory for that many cells, and leaves the lines of
+ * the terminal that scroll at that number. They count where the terminal says nothing, and nothing huge counts. */
+static void
+choose_size_source(void)
+{
+    struct winsize ws;
+    bool known = told_size(&ws);
+    use_env(!known && is_at_most("LINES", MAX_H) && is_at_most("COLUMNS", MAX_W));
+    use_tioctl(known && ws.ws_row <= MAX_H && ws.ws_col <= MAX_W);
+}
+
 /* newterm installs handlers of its own for signals that are read elsewhere. */
 static SCREEN *
 start_curses(const char *name)
 {
     struct sigaction old[ARRAY_LEN(curses_signals)];
+    choose_size_source();
     for (size_t i = 0; i < ARRAY_LEN(curses_signals); i++)
         (void)sigaction(curses_signals[i], NULL, &old[i]);
     SCREEN *screen = newterm(name, stdout, stdin);
@@ -160,8 +187,8 @@ stay_on_this_screen(void)
 static void
 ask_size(int *ret_w, int *ret_h)
 {
-    struct winsize ws = {0};
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col && ws.ws_row;
+    struct winsize ws;
+    bool known = told_size(&ws);
     int w = known ? ws.ws_col : COLS, h = known ? ws.ws_row : LINES;
     *ret_w = w < 1 ? 1 : w > MAX_W ? MAX_W : w;
     *ret_h = h < 1 ? 1 : h > MAX_H ? MAX_H : h;

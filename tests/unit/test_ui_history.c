@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
 #include "temp_dir.h"
@@ -70,12 +71,44 @@ a_broken_line_is_passed_over(void **state)
     temp_dir_remove(dir);
 }
 
+static void
+a_line_that_was_cut_off_takes_no_other_with_it(void **state)
+{
+    (void)state;
+    char *dir = temp_dir_make(), *file = fs_join(dir, "history.jsonl");
+    temp_file_write(dir, "history.jsonl", "{\"text\":\"a\"}\n{\"te");
+    add(file, "/p", "b");
+    add(file, "/p", "c");
+    expect(file, "/p", "c b a");
+    free(file);
+    temp_dir_remove(dir);
+}
+
+static void
+a_pipe_in_its_place_holds_nobody_up(void **state)
+{
+    (void)state;
+    char *dir = temp_dir_make(), *file = fs_join(dir, "history.jsonl");
+    struct history h;
+    struct err err = {0};
+    assert_int_equal(mkfifo(file, 0600), 0);
+    expect(file, "/p", "");
+    history_init(&h, file, "/p");
+    assert_false(history_add(&h, STR("one"), &err));
+    assert_non_null(strstr(err.text, "move it away"));
+    history_release(&h);
+    free(file);
+    temp_dir_remove(dir);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_project_has_its_own),
         cmocka_unit_test(a_broken_line_is_passed_over),
+        cmocka_unit_test(a_line_that_was_cut_off_takes_no_other_with_it),
+        cmocka_unit_test(a_pipe_in_its_place_holds_nobody_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -361,6 +361,58 @@ any_size_and_resize(void **state)
     }
 }
 
+/* Says the size that was found, and ends. */
+static int
+size_child(void *user)
+{
+    struct term_options o = *(struct term_options *)user;
+    struct err err;
+    int w, h;
+    if (!term_open(&o, &err))
+        return 3;
+    term_size(&w, &h);
+    term_close();
+    printf("size %dx%d", w, h);
+    fflush(stdout);
+    return 0;
+}
+
+static void
+expect_size(int w, int h, const char *columns, const char *lines, const char *want)
+{
+    struct pty p;
+    struct term_options o = {0};
+    setenv("COLUMNS", columns, 1);
+    setenv("LINES", lines, 1);
+    pty_start(&p, w, h, size_child, &o);
+    int status = pty_wait(&p);
+    unsetenv("COLUMNS");
+    unsetenv("LINES");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_true(str_contains(buf_str(&p.out), str_from(want)));
+    if (w && h < 500) { /* the lines that scroll are those that there are */
+        struct buf region;
+        buf_init(&region, 64);
+        buf_addf(&region, "\x1b[1;%dr", h);
+        assert_true(str_contains(buf_str(&p.out), buf_str(&region)));
+        buf_release(&region);
+    }
+    pty_finish(&p);
+}
+
+static void
+the_size_is_the_terminals_not_the_environments(void **state)
+{
+    (void)state;
+    expect_size(100, 30, "40", "10", "size 100x30");
+    expect_size(80, 24, "99999999", "99999999", "size 80x24");
+    expect_size(65535, 65535, "80", "24", "size 1000x500");
+    expect_size(0, 0, "50", "12", "size 50x12"); /* a serial line knows none */
+    expect_size(0, 0, "99999999", "12", "size 80x24");
+    expect_size(0, 0, "-3", "x", "size 80x24");
+}
+
 static void
 expect_refusal(const char *term, const char *want)
 {
@@ -489,6 +541,7 @@ main(void)
         cmocka_unit_test(split_keys_arrive_whole),
         cmocka_unit_test(big_paste),
         cmocka_unit_test(any_size_and_resize),
+        cmocka_unit_test(the_size_is_the_terminals_not_the_environments),
         cmocka_unit_test(says_when_there_is_no_screen),
         cmocka_unit_test(other_terminals),
         cmocka_unit_test(themes_can_be_read),
