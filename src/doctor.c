@@ -1,6 +1,7 @@
 #include "doctor.h"
 
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,14 +30,25 @@
 #define MODELS_SHOWN 4
 #define FREE_LEAST ((uint64_t)100 << 20)
 #define LIST_SHOWN 20
+#define LABEL_COLUMNS 11
+#define COLUMNS_LEAST 40 /* on less the terminal may break lines as it likes */
 
 #define ANSWER_MS 1500 /* of the server that the environment names */
 
 struct report {
     struct setup *s;
-    bool broken;
+    size_t broken, warnings;
     bool pilot; /* no model was chosen */
 };
+
+/* Columns of the terminal that the lines go to; 0: they are not broken. */
+static int
+columns(void)
+{
+    struct winsize size = {0};
+    bool is_tty = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    return is_tty && size.ws_col >= COLUMNS_LEAST ? size.ws_col : 0;
+}
 
 /* "label      text"; what comes from files and servers may hold anything. */
 static void
@@ -50,7 +62,10 @@ row(const char *label, const char *fmt, ...)
     buf_vaddf(&text, fmt, ap);
     va_end(ap);
     text_visible(&shown, buf_str(&text));
-    printf("%-10s %s\n", label, buf_cstr(&shown));
+    int room = columns() ? columns() - LABEL_COLUMNS : INT_MAX;
+    struct str rest = buf_str(&shown), line;
+    for (; text_wrap(&rest, room, &line); label = "")
+        printf("%-10s %.*s\n", label, (int)line.len, line.ptr);
     buf_release(&text);
     buf_release(&shown);
 }
@@ -58,7 +73,7 @@ row(const char *label, const char *fmt, ...)
 static void
 broken(struct report *r, const char *text)
 {
-    r->broken = true;
+    r->broken++;
     row("  BROKEN", "%s", text);
 }
 
@@ -290,8 +305,8 @@ static void
 list_notes(const char *label, const struct config_problem *list, size_t n)
 {
     for (size_t i = 0; i < n && i < LIST_SHOWN; i++)
-        row(label, "%s:%d %s", list[i].file[0] ? list[i].file : "--settings", list[i].line,
-            list[i].text);
+        row(label, "%s:%d %s", list[i].file && list[i].file[0] ? list[i].file : "--settings",
+            list[i].line, list[i].text);
     if (n > LIST_SHOWN)
         row(label, "and %zu more", n - LIST_SHOWN);
 }
@@ -308,9 +323,25 @@ report_settings(struct report *r)
             sources[i].file[0] ? sources[i].file : "--settings");
     n = config_problems(r->s->config, &list);
     list_notes("  BROKEN", list, n);
-    r->broken |= n > 0;
+    r->broken += n;
     n = config_unknown(r->s->config, &list);
-    list_notes("  unknown", list, n);
+    list_notes("  warning", list, n);
+    r->warnings += n;
+}
+
+/* A rule that should keep something away and does not is broken; what only makes yare ask more, or says less than it seems to, is a
+ * warning. */
+static void
+rule_notes(struct report *r, const struct perm_rules *rules, bool broken)
+{
+    struct config_problem *list = xcalloc(rules->n_problems + 1, sizeof *list);
+    size_t n = 0;
+    for (size_t i = 0; i < rules->n_problems; i++)
+        if (rules->problems[i].broken == broken)
+            list[n++] = rules->problems[i];
+    list_notes(broken ? "  BROKEN" : "  warning", list, n);
+    *(broken ? &r->broken : &r->warnings) += n;
+    free(list);
 }
 
 static void
@@ -320,7 +351,8 @@ report_rules(struct report *r)
     perm_rules_init(&rules);
     perm_rules_load(&rules, r->s->config);
     row("rules", "%zu", rules.n);
-    list_notes("  problem", rules.problems, rules.n_problems);
+    rule_notes(r, &rules, true);
+    rule_notes(r, &rules, false);
     perm_rules_release(&rules);
 }
 
@@ -367,7 +399,8 @@ report_store(struct report *r)
     struct err err = {0};
     const char *url = r->s->options->store ? r->s->options->store : "memory:";
     struct store *store = store_open(url, &err);
-    row("store", "%s", url);
+    if (r->s->options->store || !store)
+        row("store", "%s (--store)", url);
     if (!store)
         broken(r, err.text);
     store_close(store);
@@ -416,6 +449,26 @@ static void (*const table[])(struct report *r) = {
     report_memory,   report_store,    report_data,     report_sessions,
 };
 
+static void
+report_result(const struct report *r)
+{
+    struct buf b;
+    buf_init(&b, 512);
+    if (r->broken)
+        buf_addf(&b, "%zu thing%s broken, see BROKEN above", r->broken,
+                 r->broken == 1 ? " is" : "s are");
+    else
+        buf_adds(&b, r->warnings ? "nothing is broken" : "all is well");
+    if (r->warnings)
+        buf_addf(&b, "; %zu warning%s", r->warnings, r->warnings == 1 ? "" : "s");
+    row("result", "%s", buf_cstr(&b));
+    buf_release(&b);
+    if (r->pilot)
+        row("",
+            "no model is chosen: the offline pilot answers, which is no language model. Connect "
+            "one with ANTHROPIC_API_KEY, OPENAI_BASE_URL, or /connect in yare");
+}
+
 int
 doctor_run(int argc, char **argv, struct setup *s)
 {
@@ -428,10 +481,6 @@ doctor_run(int argc, char **argv, struct setup *s)
     setup_load(s);
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         table[i](&r);
-    row("result", "%s", r.broken ? "something is broken: see BROKEN above" : "all is well");
-    if (r.pilot)
-        row("",
-            "no model is chosen: the offline pilot answers, which is no language model. Connect "
-            "one with ANTHROPIC_API_KEY, OPENAI_BASE_URL, or /connect in yare");
+    report_result(&r);
     return r.broken ? 1 : 0;
 }

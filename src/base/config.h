@@ -25,7 +25,8 @@ struct config_problem {
     char *file;
     int line; /* 0: unknown */
     char *text;
-    bool broken; /* a whole file that counts for nothing, deny rules and all */
+    bool
+        broken; /* a whole file that counts for nothing, deny rules and all; of rules: a deny or ask rule that is not in force */
 };
 struct config_item {  /* one element of a list setting */
     struct str value; /* string elements only */

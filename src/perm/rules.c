@@ -38,17 +38,28 @@ perm_rules_release(struct perm_rules *rs)
     perm_rules_init(rs);
 }
 
-/* Takes the text. */
-void
-rules_problem(struct perm_rules *rs, const char *file, int line, char *take_text)
+static void
+add_problem(struct perm_rules *rs, const char *file, int line, bool unread, char *take_text)
 {
     if (rs->n_problems >= PROBLEMS_MAX) {
         free(take_text);
         return;
     }
     ARRAY_GROW(rs->problems, rs->n_problems, rs->cap_problems);
-    rs->problems[rs->n_problems++] =
-        (struct config_problem){.file = xstrdup(file), .line = line, .text = take_text};
+    rs->problems[rs->n_problems++] = (struct config_problem){
+        .file = xstrdup(file), .line = line, .text = take_text, .broken = unread};
+}
+
+void
+rules_problem(struct perm_rules *rs, const char *file, int line, char *take_text)
+{
+    add_problem(rs, file, line, false, take_text);
+}
+
+void
+rules_unread(struct perm_rules *rs, const char *file, int line, enum verdict list, char *take_text)
+{
+    add_problem(rs, file, line, list != VERDICT_ALLOW, take_text);
 }
 
 /* What is past the cap does not count. That a deny rule is among it must not let its command through: every call asks. */
@@ -57,13 +68,12 @@ tell_too_many(struct perm_rules *rs, enum verdict list, const struct config_item
 {
     const struct config_source *from = last->source;
     const char *file = from && from->file && *from->file ? from->file : "settings";
-    rules_problem(
-        rs, file, last->line,
-        xasprintf("there are %zu %s rules, and %d is the most: the others %s", n,
-                  rule_list_name(list), RULES_MAX,
-                  list == VERDICT_ALLOW
-                      ? "grant nothing"
-                      : "ARE NOT IN FORCE, and until some are taken out every call asks"));
+    rules_unread(rs, file, last->line, list,
+                 xasprintf("there are %zu %s rules, and %d is the most: the others %s", n,
+                           rule_list_name(list), RULES_MAX,
+                           list == VERDICT_ALLOW
+                               ? "grant nothing"
+                               : "ARE NOT IN FORCE, and until some are taken out every call asks"));
     if (list != VERDICT_ALLOW && !rs->broken)
         rs->broken = xasprintf("all that %s holds (more than %d rules)", file, RULES_MAX);
 }

@@ -88,13 +88,14 @@ reading_command(struct reading *x)
     struct perm_rule *r = x->r;
     perm_rules_compile_bash(x->body, reading_strict(x), &r->pattern, &r->boundary);
     if (!r->pattern) {
-        reading_say(x, "is ignored: it names no command");
+        reading_unread(x, "is ignored: it names no command");
         return false;
     }
     if (why && !reading_strict(x)) {
         reading_say(x, "grants nothing: %s", why);
     } else if (why) {
-        reading_say(x, "IS NOT IN FORCE as written, its commands ask until it is mended: %s", why);
+        reading_unread(x, "IS NOT IN FORCE as written, its commands ask until it is mended: %s",
+                       why);
         ask_for_parts(x);
     }
     return true;

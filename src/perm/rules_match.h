@@ -29,8 +29,10 @@ rule_is_for_bash(const struct perm_rule *r)
 /* ---- reading rules (rules_parse.c, rules_names.c, rules_report.c) ---- */
 enum { RULES_MAX = 20000 };
 void rule_release(struct perm_rule *r);
-/* Takes the text. */
+/* Both take the text. The second is of a rule that does not count as it stands: one that should keep something away is broken. */
 void rules_problem(struct perm_rules *rs, const char *file, int line, char *take_text);
+void rules_unread(struct perm_rules *rs, const char *file, int line, enum verdict list,
+                  char *take_text);
 const char *rule_list_name(enum verdict list);
 /* The tool whose name is a letter or two away, or NULL. */
 const char *perm_rules_near_tool(const char *name);

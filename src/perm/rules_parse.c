@@ -156,17 +156,32 @@ allow_name_ok(const char *tool)
 
 /* ---- bodies that are read in another way than they were written ---- */
 
+static char *
+about_rule(const struct reading *x, const char *fmt, va_list ap)
+{
+    struct buf b;
+    buf_init(&b, (size_t)4 * RULE_LEN_MAX);
+    buf_addf(&b, "%s rule '%s' ", rule_list_name(x->r->verdict), x->r->text);
+    buf_vaddf(&b, fmt, ap);
+    return buf_take(&b);
+}
+
 void
 reading_say(const struct reading *x, const char *fmt, ...)
 {
-    struct buf b;
     va_list ap;
-    buf_init(&b, (size_t)4 * RULE_LEN_MAX);
-    buf_addf(&b, "%s rule '%s' ", rule_list_name(x->r->verdict), x->r->text);
     va_start(ap, fmt);
-    buf_vaddf(&b, fmt, ap);
+    rules_problem(x->rs, x->r->file, x->r->line, about_rule(x, fmt, ap));
     va_end(ap);
-    rules_problem(x->rs, x->r->file, x->r->line, buf_take(&b));
+}
+
+void
+reading_unread(const struct reading *x, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    rules_unread(x->rs, x->r->file, x->r->line, x->r->verdict, about_rule(x, fmt, ap));
+    va_end(ap);
 }
 
 bool
@@ -344,8 +359,8 @@ doubt_name(struct reading *x, struct str whole)
         reading_say(x, "names no tool of yare");
         return;
     }
-    reading_say(x, "%s: no tool is called '%s', did you mean '%s'?",
-                reading_strict(x) ? "IS NOT IN FORCE" : "grants nothing", r->tool, near);
+    reading_unread(x, "%s: no tool is called '%s', did you mean '%s'?",
+                   reading_strict(x) ? "IS NOT IN FORCE" : "grants nothing", r->tool, near);
     if (reading_strict(x))
         keep_broken(x->rs, whole, *r, near);
 }
@@ -417,10 +432,9 @@ refuse(struct perm_rules *rs, struct perm_rule r, struct str s, const char *why)
     buf_init(&shown, 4096);
     buf_init(&plain, RULE_LEN_MAX);
     text_visible(&shown, str_sub(s, 0, 200));
-    rules_problem(rs, r.file, r.line,
-                  xasprintf("%s rule '%s' %s: %s", rule_list_name(r.verdict), buf_cstr(&shown),
-                            r.verdict == VERDICT_ALLOW ? "grants nothing" : "IS NOT IN FORCE",
-                            why));
+    rules_unread(rs, r.file, r.line, r.verdict,
+                 xasprintf("%s rule '%s' %s: %s", rule_list_name(r.verdict), buf_cstr(&shown),
+                           r.verdict == VERDICT_ALLOW ? "grants nothing" : "IS NOT IN FORCE", why));
     s = readable_part(s);
     keep_broken(rs, text_one_form(s, &plain) ? buf_str(&plain) : s, r, NULL);
     buf_release(&shown);

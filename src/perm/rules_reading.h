@@ -10,8 +10,10 @@ struct reading {
     struct str body; /* what is left of it */
     char *owned;     /* ... when it was made anew */
 };
-/* A problem of the rule: its list, its text and what is wrong. */
+/* A problem of the rule: its list, its text and what is wrong. The second: so it does not count as it stands. */
 void reading_say(const struct reading *x, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void reading_unread(const struct reading *x, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 bool reading_strict(const struct reading *x); /* of a deny or ask rule */
 /* Fills in the pattern; false: the rule is dropped. */

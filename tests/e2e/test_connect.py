@@ -67,6 +67,20 @@ def connect_on_the_screen_and_save():
     w.close()
 
 
+def a_server_of_ones_own_is_not_denied():
+    """One at an address of its own answers: the list below it does not say that none does."""
+    w = World()
+    server = LocalServer(w, OLLAMA)
+    env = {"OPENAI_BASE_URL": server.url + "/v1", "OPENAI_MODEL": "qwen3:8b", "YARE_LOCAL_SERVERS": ""}
+    run = w.print_mode("/connect", env=env)
+    check("connected: qwen3:8b (openai, Ollama at 127.0.0.1:%d)" % server.port in run.stdout, run)
+    check("no other model server answers" in run.stdout, run)
+    run = w.print_mode("/connect", env={"YARE_LOCAL_SERVERS": ""})
+    check("no model server answers" in run.stdout, run)
+    server.close()
+    w.close()
+
+
 def the_window_is_looked_at_again():
     """Nobody knows the size of a model that is not loaded: the first answer loads it."""
     w = World()
@@ -143,15 +157,28 @@ def doctor_says_it_all():
     check(run.returncode == 0, run)
     for want in (r"version +yare \d", r"terminal +xterm-256color", r"UTF-8", r"sandbox ", r"git ", r"bwrap ",
                  r"provider +anthropic \(by ANTHROPIC_API_KEY\)", r"key +ANTHROPIC_API_KEY", r"Ollama on 127.0.0.1:\d+: qwen3:8b",
-                 r"user +%s" % re.escape(path), r"unknown +%s:2 " % re.escape(path), r"%s:5 " % re.escape(path), r"AGENTS.md",
-                 r"store +memory", r"data +.*writable", r"free", r"sessions +1"):
+                 r"user +%s" % re.escape(path), r"warning +%s:2 " % re.escape(path), r"warning +%s:5 " % re.escape(path), r"AGENTS.md",
+                 r"result +nothing is broken; 2 warnings", r"data +.*writable", r"free", r"sessions +1"):
         check(re.search(want, run.stdout), want, "is missing:\n" + run.stdout)
     check("sk-secret" not in run.stdout + run.stderr, "doctor shows the key")
+    with open(path, "w") as f:
+        f.write('{\n"permissions": {"deny": ["Bash(git push:*"], "allow": ["Bsh(foo)"]}\n}\n')
+    run = doctor()
+    check(run.returncode == 1, "a deny rule that cannot be read is no error:", run)
+    check(re.search(r"BROKEN +%s:2 deny rule .* IS NOT IN FORCE" % re.escape(path), run.stdout), run)
+    check(re.search(r"warning +%s:2 allow rule" % re.escape(path), run.stdout), run)
+    check(re.search(r"result +1 thing is broken, see BROKEN above; 1 warning$", run.stdout, re.M), run)
+    with open(path, "w") as f:
+        f.write('{\n"permissions": {"allow": ["Bsh(foo)"]}\n}\n')
+    run = doctor()
+    check(run.returncode == 0 and re.search(r"result +nothing is broken; 1 warning", run.stdout), run)
     with open(path, "w") as f:
         f.write("{ broken")
     run = doctor()
     check(run.returncode == 1 and path + ":1" in run.stdout, run)
     os.unlink(path)
+    run = doctor()
+    check(run.returncode == 0 and "all is well" in run.stdout and "memory:" not in run.stdout, run)
     run = doctor(YARE_DATA_DIR="/proc/nowhere")
     check(run.returncode == 1 and "/proc/nowhere" in run.stdout, run)
     run = doctor(ANTHROPIC_API_KEY="", YARE_LOCAL_SERVERS="")
@@ -166,5 +193,5 @@ def doctor_says_it_all():
     w.close()
 
 
-main(an_offer_by_name_and_no_silent_choice, connect_on_the_screen_and_save, the_window_is_looked_at_again,
+main(an_offer_by_name_and_no_silent_choice, connect_on_the_screen_and_save, a_server_of_ones_own_is_not_denied, the_window_is_looked_at_again,
      a_small_window_is_kept_and_said,      errors_leave_the_session_as_it_was, doctor_says_it_all)
