@@ -227,12 +227,24 @@ run_log(int argc, char **argv, struct setup *s)
     return code;
 }
 
+static int
+run_check(void)
+{
+    if (isatty(STDIN_FILENO))
+        fputs("yare: perm check: reads requests, a JSON object a line, for example\n"
+              "  {\"tool\": \"Bash\", \"input\": {\"command\": \"ls\"}, \"mode\": \"plan\"}\n"
+              "and answers each with a line; Ctrl+D ends. By your own settings:\n"
+              "  yare perm explain 'COMMAND'\n",
+              stderr);
+    return perm_check_run(stdin, stdout);
+}
+
 int
 commands_perm_run(int argc, char **argv, struct setup *s)
 {
     const char *what = argc > 0 ? argv[0] : "";
     if (strcmp(what, "check") == 0 && argc == 1)
-        return perm_check_run(stdin, stdout);
+        return run_check();
     if (strcmp(what, "explain") == 0 && argc == 2) {
         setup_load(s);
         return perm_explain_run(argv[1], s->config, s->trusted, s->cwd, s->root, stdout);

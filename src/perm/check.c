@@ -32,6 +32,7 @@ print_line(FILE *out, struct str json)
     }
     fwrite(b.data, 1, b.len, out);
     fputc('\n', out);
+    (void)fflush(out); /* who asks line by line waits for it; a failure stays in ferror */
     buf_release(&b);
 }
 
@@ -151,7 +152,7 @@ perm_check_run(FILE *in, FILE *out)
     struct buf line;
     bool too_long;
     buf_init(&line, LINE_MAX_BYTES);
-    while (next_line(in, &line, &too_long)) {
+    while (!ferror(out) && next_line(in, &line, &too_long)) {
         if (too_long)
             answer_error(out, "the line is too long");
         else

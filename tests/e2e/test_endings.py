@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from harness import LIMIT, Server, World, check, main, processes_with, wait_until, YARE
+from harness import LIMIT, Screen, Server, World, check, main, processes_with, wait_until, YARE
 
 LONG = [{"generate": {"tokens": 60000, "seed": 3}}]
 
@@ -181,6 +181,28 @@ def nobody_commands_the_terminal():
     w.close()
 
 
+def perm_check_answers_line_by_line():
+    """A co-process that waits for its answer gets it; a person at a terminal is told what is read."""
+    w = World()
+    p = start(w, "perm", "check", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for command, want in (("ls", "allow"), ("git push", "deny")):
+        record = {"id": command, "tool": "Bash", "input": {"command": command}, "rules": {"deny": ["Bash(git push:*)"]}}
+        p.stdin.write(json.dumps(record).encode() + b"\n")
+        p.stdin.flush()
+        check(select.select([p.stdout], [], [], LIMIT)[0], "no answer while the input is open")
+        answer = json.loads(p.stdout.readline())
+        check(answer["id"] == command and answer["decision"] == want, answer)
+    out, err = p.communicate(timeout=LIMIT)
+    check(p.returncode == 0 and not out and not err, p.returncode, out, err)
+    s = Screen(w, 80, 24, ("perm", "check"))
+    s.wait_for("a JSON object a line")
+    s.wait_for("yare perm explain 'COMMAND'")
+    s.keys("C-d")
+    check(s.exit_status() == 0, "exit status")
+    s.close()
+    w.close()
+
+
 def refusals_say_what_to_do():
     w = World()
     cases = [(401, {}, "check the API key"), (404, "<html><title>Not here</title></html>", "Not here: check the model's name"),
@@ -242,6 +264,6 @@ def a_key_that_comes_back_is_masked():
 
 main(signals_count_while_the_prompt_is_waited_for, signals_count_while_a_key_helper_runs, signals_count_while_nobody_reads,
      a_recording_nobody_reads_does_not_hold_the_end_up, a_bad_line_of_stream_input_is_no_success,
-     files_past_a_limit_are_an_error_not_a_death, a_binary_memory_file_is_no_death, nobody_commands_the_terminal,
+     files_past_a_limit_are_an_error_not_a_death, a_binary_memory_file_is_no_death, nobody_commands_the_terminal, perm_check_answers_line_by_line,
      refusals_say_what_to_do, output_that_cannot_be_written_is_told, a_session_id_in_use_is_refused,
      a_key_that_comes_back_is_masked)
