@@ -252,6 +252,10 @@ check(struct options *o, struct err *err)
     if (o->provider && !is_one_of(o->provider, providers))
         return err_set(err, ERR_INVALID, "--provider is anthropic, openai or offline, not '%s'",
                        o->provider);
+    if (o->events && strcmp(o->events, "-") == 0)
+        return err_set(err, ERR_INVALID,
+                       "--events records into a file, and '-' is none: name one (./- if it is to "
+                       "have that name)");
     if (o->sandbox && !is_one_of(o->sandbox, sandboxes))
         return err_set(err, ERR_INVALID, "--sandbox is auto, bwrap, landlock or off, not '%s'",
                        o->sandbox);

@@ -179,6 +179,8 @@ read_arguments(int argc, char **argv, struct wanted *ret)
             ret->id = argv[i];
         }
     }
+    if (ret->file && strcmp(ret->file, "-") == 0)
+        ret->file = NULL; /* standard output, as without -o */
     if (ret->file && !ret->named && str_ends(str_from(ret->file), ".json"))
         ret->format = EXPORT_JSON;
     if (ret->file && !ret->named && str_ends(str_from(ret->file), ".jsonl"))

@@ -210,6 +210,12 @@ command_export(struct engine *e, struct str arg)
         core_refuse(c, "there is nothing to export yet");
         return;
     }
+    if (str_is(w.file, "-")) {
+        core_refuse(c, "/export writes a file, and '-' is none: name one; for standard output: "
+                       "yare export %.8s",
+                    c->session_id);
+        return;
+    }
     char *name = w.file.len
                      ? str_dup(w.file)
                      : xasprintf("session-%.8s.%s", c->session_id, export_format_suffix(w.format));

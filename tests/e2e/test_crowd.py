@@ -154,6 +154,11 @@ def exports(world):
     again = yare("export", session, "-o", "talk.json")
     h.check(again.returncode == 1 and "--force" in again.stderr, again.stderr)
     h.check(yare("export", session, "-o", "talk.json", "--force").returncode == 0)
+    out = yare("export", session, "-o", "-")
+    h.check(out.returncode == 0 and "> run echo" in out.stdout, "-o - is not standard output:", out.stdout, out.stderr)
+    out = yare("export", session, "-o", "-", "--format", "json")
+    h.check(out.returncode == 0 and json.loads(out.stdout)[0]["role"] == "user", out.stdout)
+    h.check(not os.path.exists(world.project + "/-"), "a file named -")
     h.check(yare("export").returncode == 2 and yare("export", "nosuch").returncode == 1)
     h.check(session in yare("sessions", "--all").stdout)
 

@@ -147,6 +147,7 @@ def wrong_usage():
     for args, word in ((["--no-such"], "--no-such"), (["-p", "--output-format", "xml", "x"], "xml"),
                        (["-p", "--max-turns", "0", "x"], "--max-turns"), (["--worktree"], "not available in yare"),
                        (["-p", "--permission-mode", "yolo", "x"], "yolo"), (["-p", "a", "b"], "one prompt"),
+                       (["-p", "--events", "-", "help"], "'-' is none"),
                        (["-p", "--model"], "--model"), (["--session-id", "7"], "UUID"),
                        (["-p", "--settings", "{bad", "help"], "--settings '{...}'"),
                        (["-p", "--settings", "nofile.json", "help"], "nofile.json: there is no such"),

@@ -388,6 +388,8 @@ test_an_export_of_the_live_session(void **state)
         rig_post(&r, OP_COMMAND, wrong[i]);
         assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "usage"));
     }
+    rig_post(&r, OP_COMMAND, "/export --force -"); /* of a file with that name nobody has a use */
+    assert_non_null(strstr(rig_kind(&r, EV_NOTICE)->u.notice.text, "yare export "));
     rig_post(&r, OP_COMMAND, "/export --force --format json talk.md");
     rig_kind(&r, EV_NOTICE);
     rig_post(&r, OP_COMMAND, "/export talk.md --force"); /* as the message told */
