@@ -1,6 +1,7 @@
 /* One piece of work from its text to EV_RESULT: 1 the system prompt stands, frozen with the session;
  * 2 the input is processed; 3 the transcript is on disk before any request; 4 the loop; 5 the result. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,12 +22,25 @@
 
 #define ATTACH_MAX ((size_t)256 << 10)
 #define ATTACHED_FILES 16
+#define NOT_ATTACHED "not attached: %s: %s"
 
 /* ---- @files ---- */
 
-/* May the file be read? The deny rules hold here as they do for the Read tool. */
+/* A line of what is told below the prompt, in words for the person. */
+__attribute__((format(printf, 2, 3))) static void
+say_attached(struct buf *told, const char *fmt, ...)
+{
+    va_list ap;
+    if (told->len)
+        buf_addc(told, '\n');
+    va_start(ap, fmt);
+    buf_vaddf(told, fmt, ap);
+    va_end(ap);
+}
+
+/* May the file be read? The deny rules hold here as they do for the Read tool. Why not, under the name that was typed, goes to `told`. */
 static bool
-may_read(struct core *c, const char *path)
+may_read(struct core *c, const char *path, const char *name, struct buf *told)
 {
     const struct tool *read = c->seams.tool_find(STR("Read"));
     if (!read)
@@ -44,20 +58,19 @@ may_read(struct core *c, const char *path)
         .id = id, .tool = read, .input = tree, .raw = buf_str(&raw), .person = true};
     uint64_t ask;
     bool ok = tree && permit_judge(c->permit, &call, &reason, &ask) == PERMIT_ALLOW;
-    if (!ok)
-        core_notice(c, "'%s' was not attached: %s", path, buf_cstr(&reason));
+    if (!ok) {
+        struct buf plain;
+        buf_init(&plain, BUF_MAX);
+        permit_for_person(buf_str(&reason), &plain);
+        const char *why = buf_cstr(&plain), denied[] = "permission denied: ";
+        size_t known = strncmp(why, denied, sizeof denied - 1) == 0 ? sizeof denied - 1 : 0;
+        say_attached(told, NOT_ATTACHED, name, why + known);
+        buf_release(&plain);
+    }
     json_free(tree);
     buf_release(&raw);
     buf_release(&reason);
     return ok;
-}
-
-static void
-say_attached(struct buf *told, const char *fmt, const char *name)
-{
-    if (told->len)
-        buf_addc(told, '\n');
-    buf_addf(told, fmt, name);
 }
 
 /* `name` is what the person wrote of it; what came of it is a line of `told`. */
@@ -80,16 +93,16 @@ attach(struct core *c, struct message_builder *b, const char *path, const char *
                      name);
         return;
     }
-    if (!may_read(c, path))
+    if (!may_read(c, path, name, told))
         return;
     struct buf content, text;
     struct err err = {0};
     buf_init(&content, ATTACH_MAX);
     buf_init(&text, BUF_MAX);
     if (!fs_read(path, ATTACH_MAX, &content, &err)) {
-        core_notice(c, "'%s' was not attached: %s", path, err.text);
+        say_attached(told, NOT_ATTACHED, name, err.text);
     } else if (!text_valid_utf8(buf_str(&content)) || memchr(content.data, 0, content.len)) {
-        core_notice(c, "'%s' was not attached: it is no text", path);
+        say_attached(told, NOT_ATTACHED, name, "it is no text");
     } else {
         buf_addf(&text, HIDDEN_FILE "%s" HIDDEN_FILE_CONTENT, path);
         buf_add_str(&text, buf_str(&content));

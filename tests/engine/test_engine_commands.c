@@ -248,6 +248,40 @@ test_instructions_too_large_are_told(void **state)
     rig_end(&r);
 }
 
+/* What is told of a file that may not be read is for the person, under the name that was typed, and stands below the prompt. */
+static void
+test_a_denied_file_is_told_to_the_person(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    r.seams = (struct engine_seams){.retry_base_ms = 1, .kill_wait_ms = 2000}; /* the real rules */
+    r.cfg.cli_settings = "{\"permissions\":{\"deny\":[\"Read(.env)\"]}}";
+    rig_put(&r, ".env", "KEY=the-password\n");
+    rig_put(&r, "blob", "\xff\xfe\n");
+    rig_says(&r, "ok");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "what is in @.env and @blob please");
+    const struct event *told = NULL;
+    size_t user = 0, note = 0;
+    rig_result(&r);
+    for (size_t i = 0; i < r.n; i++) {
+        if (r.ev[i]->kind == EV_USER && !user)
+            user = i;
+        if (r.ev[i]->kind == EV_NOTICE && strstr(r.ev[i]->u.notice.text, "attached")) {
+            note = i;
+            told = r.ev[i];
+        }
+    }
+    assert_non_null(told);
+    assert_true(user && user < note);
+    assert_string_equal(told->u.notice.text,
+                        "not attached: .env: a deny rule names '.env' (rule Read(.env))\n"
+                        "not attached: blob: it is no text");
+    assert_null(strstr(scripted_request(r.script, 0)->messages[0], "the-password"));
+    rig_end(&r);
+}
+
 int
 main(void)
 {
@@ -256,6 +290,7 @@ main(void)
         cmocka_unit_test(test_commands_answer),
         cmocka_unit_test(test_a_command_that_fails_is_an_error),
         cmocka_unit_test(test_queries_answer_with_json),
+        cmocka_unit_test(test_a_denied_file_is_told_to_the_person),
         cmocka_unit_test(test_memory_and_named_files_join_the_first_message),
         cmocka_unit_test(test_what_may_not_be_read_is_no_memory),
         cmocka_unit_test(test_the_model_is_told_of_a_mode_change_once),
