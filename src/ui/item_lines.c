@@ -53,6 +53,14 @@ count_lines(struct str s, size_t stop)
     return n;
 }
 
+/* Lines of its output that are shown. One line alone is never folded: the note would take its room. */
+static size_t
+shown_most(const struct item *it)
+{
+    size_t most = it->open ? ITEM_OPEN_LINES : it->is_diff ? ITEM_DIFF_LINES : ITEM_OUTPUT_LINES;
+    return most + (count_lines(buf_str(&it->text), most + 2) == most + 1);
+}
+
 bool
 item_has_fold(const struct item *it)
 {
@@ -65,8 +73,7 @@ item_has_fold(const struct item *it)
         if (!it->text.len)
             return false;
         return it->open || !shows_output(it) ||
-               count_lines(buf_str(&it->text), ITEM_DIFF_LINES + 1) >
-                   (it->is_diff ? ITEM_DIFF_LINES : ITEM_OUTPUT_LINES);
+               count_lines(buf_str(&it->text), ITEM_DIFF_LINES + 2) > shown_most(it);
     default:
         return false;
     }
@@ -304,10 +311,9 @@ tool_body(const struct item *it, struct lines *out, int width, bool ascii)
     if (!it->text.len || (!it->open && !shows_output(it)))
         return;
     if (it->is_diff)
-        left = diffview_lines(out, buf_str(&it->text), width, 4,
-                              it->open ? ITEM_OPEN_LINES : ITEM_DIFF_LINES);
+        left = diffview_lines(out, buf_str(&it->text), width, 4, shown_most(it));
     else
-        left = output_lines(it, out, width, it->open ? ITEM_OPEN_LINES : ITEM_OUTPUT_LINES);
+        left = output_lines(it, out, width, shown_most(it));
     more_line(out, left, it->open, ascii);
 }
 

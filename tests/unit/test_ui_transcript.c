@@ -220,6 +220,27 @@ folds_open_in_place(void **state)
     assert_string_equal(transcript_item(t, &v)->name, "Read");
 }
 
+/* The note that stands for a line takes the room of one. */
+static void
+one_line_alone_is_not_folded(void **state)
+{
+    (void)state;
+    static const char six[] = "{\"event\":\"tool\",\"phase\":\"end\",\"id\":\"a\",\"name\":"
+                              "\"Bash\",\"what\":\"make test\",\"state\":\"done\","
+                              "\"output\":\"f1\\nf2\\nf3\\nf4\\nf5\\nOK%s\"}";
+    applyf(&v, six, "\\n");
+    draw(true);
+    assert_shows(&c, "    f5\n    OK");
+    assert_hides(&c, "more line");
+    assert_false(transcript_toggle(t, &v));
+    applyf(&v, six, "\\nand one more");
+    draw(true);
+    transcript_move(t, &v, 1);
+    draw(true);
+    assert_shows(&c, "    f5\n    \xE2\x80\xA6 2 more lines, Enter opens");
+    assert_true(transcript_toggle(t, &v));
+}
+
 static void
 an_opened_fold_stays_in_sight(void **state)
 {
@@ -548,6 +569,7 @@ main(void)
         T(pages_go_there_and_back),
         T(a_resize_keeps_the_place),
         T(folds_open_in_place),
+        T(one_line_alone_is_not_folded),
         T(an_opened_fold_stays_in_sight),
         T(prompts_are_jumped_to),
         T(own_words_say_something),
