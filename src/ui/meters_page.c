@@ -176,7 +176,7 @@ write_sums(struct mp *m, const char *list, const char *member)
     const struct table_column cols[] = {
         {member, 12, false, true, 9},  {"requests", 8, true, false, 1},
         {"input", 6, true, false, 5},  {"cached", 6, true, false, 2},
-        {"output", 7, true, false, 4}, {"cost", 7, true, false, 8}};
+        {"output", 7, true, false, 4}, {"cost", 8, true, false, 8}};
     struct table_fit f;
     char title[32] = "by ";
     strncat(title, member, sizeof title - 4);
@@ -288,7 +288,7 @@ write_breaks(struct mp *m)
 static const struct table_column request_cols[] = {
     {"turn", 5, true, false, 8},   {"purpose", 8, false, false, 7}, {"model", 10, false, true, 4},
     {"agent", 8, false, false, 1}, {"input", 6, true, false, 5},    {"cached", 6, true, false, 3},
-    {"output", 7, true, false, 6}, {"cost", 7, true, false, 9},     {"context", 7, true, false, 2},
+    {"output", 7, true, false, 6}, {"cost", 8, true, false, 9},     {"context", 7, true, false, 2},
 };
 
 static void
