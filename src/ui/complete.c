@@ -94,17 +94,41 @@ add_row(struct complete *c, const char *row, const char *help)
     }
 }
 
-/* Files whose own name starts so come before those that hold it anywhere. */
+/* No text, or made from another file: hardly what somebody wants to name in a prompt. By its name alone. */
+static bool
+is_made(const char *path)
+{
+    static const char *const ends[] = {
+        ".pyc", ".pyo",  ".o",     ".a",    ".so",   ".obj",   ".class", ".jar",
+        ".exe", ".dll",  ".dylib", ".gcda", ".gcno", ".png",   ".jpg",   ".jpeg",
+        ".gif", ".webp", ".ico",   ".pdf",  ".zip",  ".gz",    ".xz",    ".bz2",
+        ".tar", ".mp3",  ".mp4",   ".ttf",  ".woff", ".woff2", ".wasm",  ".bin"};
+    static const char *const folders[] = {"__pycache__/",   "node_modules/", ".mypy_cache/",
+                                          ".pytest_cache/", ".ruff_cache/",  ".tox/",
+                                          ".venv/"};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_ends(str_from(path), ends[i]))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        const char *at = strstr(path, folders[i]);
+        if (at && (at == path || at[-1] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* Files whose own name starts so come before those that hold it anywhere, and what is made or no text behind all others. */
 static void
 sift_files(struct complete *c)
 {
     struct str want = str_from(c->word);
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 4; pass++) {
         for (size_t i = 0; i < c->n_files && c->n_rows < COMPLETE_MAX; i++) {
             const char *slash = strrchr(c->files[i], '/');
             bool first = str_starts(str_from(slash ? slash + 1 : c->files[i]), c->word) ||
                          str_starts(str_from(c->files[i]), c->word);
-            if (first == (pass == 0) && str_contains(str_from(c->files[i]), want))
+            int rank = (is_made(c->files[i]) ? 2 : 0) + (first ? 0 : 1);
+            if (rank == pass && str_contains(str_from(c->files[i]), want))
                 add_row(c, c->files[i], NULL);
         }
     }

@@ -162,6 +162,17 @@ accept_first(const char *typed, const char *json, const char *want)
 }
 
 static void
+sources_come_before_what_is_made_of_them(void **state)
+{
+    (void)state;
+    type("@src");
+    files("{\"files\":[\"src/__pycache__/count.cpython-311.pyc\",\"src/count.o\","
+          "\"lib/__pycache__/src\",\"src/count.py\",\"a/src.py\",\"x__pycache__/src.c\"]}");
+    expect_rows("@src", "src/count.py a/src.py x__pycache__/src.c "
+                        "src/__pycache__/count.cpython-311.pyc src/count.o lib/__pycache__/src");
+}
+
+static void
 names_with_blanks_stand_in_quotes(void **state)
 {
     (void)state;
@@ -188,6 +199,7 @@ main(void)
         cmocka_unit_test_setup_teardown(what_was_recalled_opens_no_list, setup, teardown),
         cmocka_unit_test_setup_teardown(arguments_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(what_the_engine_says_joins, setup, teardown),
+        cmocka_unit_test_setup_teardown(sources_come_before_what_is_made_of_them, setup, teardown),
         cmocka_unit_test_setup_teardown(names_with_blanks_stand_in_quotes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
