@@ -116,14 +116,33 @@ run_state(struct engine *e, struct str arg)
     buf_release(&b);
 }
 
-/* "remove allow Bash(make:*)" */
+/* What was allowed until the session ends asks again, also a call that waits. */
+static void
+take_back(struct core *c, struct str number)
+{
+    struct err err = {0};
+    char *what = NULL;
+    if (!permit_take_back(c->permit, number, &what, &err)) {
+        core_refuse_err(c, &err);
+        return;
+    }
+    executor_reconsider(c->executor);
+    core_notice(c, "taken back, it asks again: %s", what);
+    free(what);
+}
+
+/* "remove allow Bash(make:*)", "remove session 2" */
 static void
 remove_rule(struct core *c, struct str arg)
 {
     struct str word, rest = str_trim(str_sub(arg, 6, arg.len));
     struct err err = {0};
     if (!str_split(&rest, ' ', &word) || !str_trim(rest).len) {
-        core_refuse(c, "which one? /permissions remove allow|ask|deny RULE");
+        core_refuse(c, "which one? /permissions remove allow|ask|deny RULE, or session NUMBER");
+        return;
+    }
+    if (str_is(word, "session")) {
+        take_back(c, str_trim(rest));
         return;
     }
     char *list = str_dup(word), *rule = str_dup(str_trim(rest));
@@ -157,6 +176,7 @@ run_permissions(struct engine *e, struct str arg)
             buf_addf(&b, ", %s:%d", r->file, r->line);
         buf_adds(&b, ")\n");
     }
+    permit_say_kept(c->permit, &b);
     for (size_t i = 0; i < rs->n_problems; i++)
         buf_addf(&b, "problem: %s\n", rs->problems[i].text);
     const struct config_problem *list;
@@ -275,7 +295,8 @@ static const struct command table[] = {
     {"memory", "", "the instruction files the model was given", true, run_memory},
     {"mode", "[NAME]", "show or set the permission mode", true, run_mode},
     {"model", "[ID]", "show or set the model", false, run_model},
-    {"permissions", "[remove LIST RULE]", "the rules in force", true, run_permissions},
+    {"permissions", "[remove LIST RULE]",
+     "the rules in force, and what is allowed until the session ends", true, run_permissions},
     {"pin", "[FILE|WORDS|last|remove N]", "what is kept word for word; list it", true, command_pin},
     {"quit", "", "end yare", true, run_exit},
     {"rename", "NAME", "give this session a name", false, command_rename},

@@ -48,7 +48,9 @@ enum query_kind {
      * 1,000 files are looked at, then complete is false. */
     QUERY_SESSIONS,
     /* {"mode","trusted","rules":[{"list","rule","scope","file","line","removable"}],"problems":[{"file","line","text"}],
-     * "sandbox":{...}} (engine/permit_sandbox.h); removable: `/permissions remove LIST RULE` takes it out of its file. */
+     * "session":[{"id","tool","command","folder","background":bool,"who","at_ms"}],"sandbox":{...}} (engine/permit_sandbox.h);
+     * removable: `/permissions remove LIST RULE` takes it out of its file. session: what a person allowed until the session ends, exactly
+     * so in that folder; `/permissions remove session ID` takes it back. */
     QUERY_RULES,
     /* text: part of a path. {"files":[...],"complete":bool} */
     QUERY_FILES,
@@ -91,6 +93,7 @@ struct op {
     struct {
         uint64_t ask_id; /* of EV_PERM_ASK: the answer goes to the request that was shown */
         enum perm_answer answer;
+        uint64_t offer;     /* always: of the EV_PERM_ASK that was shown */
         char *reason;       /* no: for the model; NULL */
         char *edited_input; /* a changed input JSON (goes through the chain again); NULL */
     } perm;
@@ -215,6 +218,8 @@ struct event {
             size_t n_rules;
             char *rules_why; /* or NULL */
             char *rules_file;
+            /* grows when the same request (id) is told anew, since its reasons or its offer changed */
+            uint64_t offer;
         } ask;
         struct {
             uint64_t ask_id; /* 0: nobody was asked */

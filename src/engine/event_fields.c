@@ -64,6 +64,7 @@ static const struct event_field fields[] = {
     ROW(EV_PERM_ASK, ask.rules, "rules", FIELD_RULES),
     ROW(EV_PERM_ASK, ask.rules_why, "rules_why", FIELD_STR),
     ROW(EV_PERM_ASK, ask.rules_file, "rules_file", FIELD_STR),
+    ROW(EV_PERM_ASK, ask.offer, "offer", FIELD_U64),
     ROW(EV_PERM_DECIDED, decided.ask_id, "ask_id", FIELD_U64),
     ROW(EV_PERM_DECIDED, decided.tool_use_id, "tool_use_id", FIELD_STR),
     ROW(EV_PERM_DECIDED, decided.tool, "tool", FIELD_STR),

@@ -32,6 +32,7 @@ ask_free(struct ask *a)
     free(a->question);
     for (size_t i = 0; i < a->n_rules; i++)
         free(a->rules[i]);
+    buf_release(&a->said);
     free(a);
 }
 
@@ -209,13 +210,14 @@ make_ask(struct permit *p, const struct permit_call *call)
     a->input = str_dup(call->raw);
     a->cwd = xstrdup(p->core->cwd);
     a->since_ms = clock_mono_ms();
+    buf_init(&a->said, BUF_MAX);
     a->next = p->asks;
     p->asks = a;
     return a;
 }
 
-static void
-show(struct permit *p, const struct permit_call *call, struct ask *a, const struct decision *d)
+static struct event *
+ask_event(struct permit *p, const struct permit_call *call, struct ask *a, const struct decision *d)
 {
     struct event *e = event_new(EV_PERM_ASK);
     e->u.ask.id = a->id;
@@ -230,9 +232,48 @@ show(struct permit *p, const struct permit_call *call, struct ask *a, const stru
     fill_preview(p, call, e);
     decision_copy(&e->u.ask.decision, d);
     permit_offer_rules(p, call, d, a, e);
-    if (!a->shown) /* from now on a person waits for it */
-        a->since_ms = clock_mono_ms();
+    return e;
+}
+
+/* Why it asks and what "always" would do: two requests that read the same are one. */
+static void
+write_said(const struct event *e, struct buf *out)
+{
+    struct jw w;
+    jw_init(&w, out);
+    jw_object(&w);
+    decision_write(&e->u.ask.decision, &w);
+    jw_key(&w, "rules");
+    jw_array(&w);
+    for (size_t i = 0; i < e->u.ask.n_rules; i++)
+        jw_cstr(&w, e->u.ask.rules[i]);
+    jw_end(&w);
+    jw_kcstr(&w, "file", e->u.ask.rules_file);
+    jw_kcstr(&w, "why", e->u.ask.rules_why);
+    jw_end(&w);
+}
+
+/* One that stands there already is told anew under its number, where it reads differently now. */
+static void
+show(struct permit *p, const struct permit_call *call, struct ask *a, const struct decision *d)
+{
+    struct event *e = ask_event(p, call, a, d);
+    struct buf said;
+    buf_init(&said, BUF_MAX);
+    write_said(e, &said);
+    bool same = a->shown && str_eq(buf_str(&said), buf_str(&a->said));
+    buf_release(&a->said);
+    a->said = said;
+    if (same) {
+        event_free(e);
+        return;
+    }
+    if (a->shown)
+        a->offer++;
+    else
+        a->since_ms = clock_mono_ms(); /* from now on a person waits for it */
     a->shown = true;
+    e->u.ask.offer = a->offer;
     core_emit(p->core, e);
 }
 
@@ -357,7 +398,9 @@ say_yes(struct permit *p, const struct op *op, struct ask *a, const struct permi
         *ret_ask = anew->id;
         return PERMIT_PARKED;
     }
-    if (op->perm.answer == PERM_ANSWER_ALWAYS && is_as_shown(p, a, call))
+    if (op->perm.answer == PERM_ANSWER_ALWAYS && op->perm.offer != a->offer)
+        core_notice(p->core, "allowed once: what \"always\" would do changed just then");
+    else if (op->perm.answer == PERM_ANSWER_ALWAYS && is_as_shown(p, a, call))
         permit_keep_answer(p, call, a);
     permit_emit_decided(p, call, a->id, d, "person", true, waited);
     return PERMIT_ALLOW;
@@ -402,7 +445,7 @@ permit_reconsider(struct permit *p, uint64_t ask_id, const struct permit_call *c
     permit_check(p, call, &d);
     if (perm_chain_classifier_may(&d))
         v = permit_consult(p, call, &d, a, ret_reason, &ask_id);
-    else if (d.verdict != VERDICT_ASK || !a->shown)
+    else
         v = permit_settle(p, call, &d, "chain", a, ret_reason, &ask_id);
     decision_release(&d);
     return v;

@@ -18,6 +18,7 @@ struct core;
 struct permit;
 struct tool;
 struct cJSON;
+struct jw;
 struct perm_rules;
 
 struct permit_call { /* borrowed for the call */
@@ -56,8 +57,8 @@ enum permit_verdict permit_judge(struct permit *p, const struct permit_call *cal
 enum permit_verdict permit_answer(struct permit *p, const struct op *op,
                                   const struct permit_call *call, bool edited,
                                   struct buf *ret_reason, uint64_t *ret_ask);
-/* The mode or the rules changed while a call waits: judged again, a verdict that is on its way is dropped. PARKED and JUDGING keep the same
- * ask. */
+/* The mode, the rules or the trust changed while a call waits: judged again, a verdict that is on its way is dropped. PARKED and JUDGING
+ * keep the same ask, which is shown anew where its reasons or what "always" would do are other ones now. */
 enum permit_verdict permit_reconsider(struct permit *p, uint64_t ask_id,
                                       const struct permit_call *call, struct buf *ret_reason);
 /* The id of an ask whose verdict came, 0: none; then permit_judged settles it. */
@@ -86,5 +87,12 @@ void permit_write_denials(const struct permit *p, struct buf *out);
 /* Takes a rule ("allow", "Bash(make:*)") out of the yare settings file it stands in. */
 bool permit_remove_rule(struct permit *p, const char *list, const char *text,
                         struct err *err) MUST_CHECK;
+/* What a person allowed until the session ends, by the number that /permissions shows: it asks again from now on. ret_what: what it was,
+ * yours. Error: nothing has that number. */
+bool permit_take_back(struct permit *p, struct str number, char **ret_what,
+                      struct err *err) MUST_CHECK;
+/* All of that: an array as the "session" of QUERY_RULES, and lines for people (none: nothing is added). */
+void permit_write_kept(const void *permit, struct jw *w);
+void permit_say_kept(const struct permit *p, struct buf *out);
 /* The rules in force, as QUERY_RULES gives them (event.h). */
 void permit_write_rules(struct permit *p, struct buf *out);

@@ -1,6 +1,6 @@
 /*
- * What "always" means: rules that are saved, or, where no narrow rule would do, the very same command until the session ends.
- * Nothing of the latter outlives the session or lifts what a person has to look at each time.
+ * What "always" means: rules that are saved, or, where no narrow rule would do, the very same command until the session ends
+ * (permit_kept.c). Nothing of the latter outlives the session or lifts what a person has to look at each time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,83 +12,6 @@
 #include "engine/permit_private.h"
 
 #define LOCAL_SETTINGS ".yare/settings.local.json"
-#define KEPT_MAX 500 /* calls of one session; past that they ask again */
-
-/* ---- exactly this, until the session ends ---- */
-
-static bool
-may_keep(const struct permit_call *call, const struct decision *d)
-{
-    return (call->tool->flags & TOOL_SHELL) && d->verdict == VERDICT_ASK &&
-           d->liftable_by == LIFT_CLASSIFIER && json_str(call->input, "command").len;
-}
-
-/* The call as it is compared: tool, folder and input, but for what says nothing of what runs. */
-static void
-write_key(const struct permit *p, const struct permit_call *call, struct buf *out)
-{
-    static const char *const idle[] = {"description", "timeout"};
-    buf_addf(out, "%s %s", call->tool->name, p->core->cwd);
-    for (const struct cJSON *m = json_first(call->input); m; m = json_next(m)) {
-        bool counts = json_key(m) != NULL;
-        for (size_t i = 0; i < ARRAY_LEN(idle) && counts; i++)
-            counts = strcmp(json_key(m), idle[i]) != 0;
-        if (!counts)
-            continue;
-        buf_addc(out, '\n');
-        json_quote(out, str_from(json_key(m)));
-        buf_addc(out, ' ');
-        json_print(m, out);
-    }
-}
-
-static bool
-is_kept(const struct permit *p, const struct permit_call *call)
-{
-    struct buf key;
-    bool found = false;
-    buf_init(&key, BUF_MAX);
-    write_key(p, call, &key);
-    for (size_t i = 0; i < p->n_kept && !found; i++)
-        found = str_is(buf_str(&key), p->kept[i]);
-    buf_release(&key);
-    return found;
-}
-
-static void
-keep(struct permit *p, const struct permit_call *call)
-{
-    struct buf key;
-    if (p->n_kept == KEPT_MAX || is_kept(p, call))
-        return;
-    buf_init(&key, BUF_MAX);
-    write_key(p, call, &key);
-    ARRAY_GROW(p->kept, p->n_kept, p->cap_kept);
-    p->kept[p->n_kept++] = buf_take(&key);
-}
-
-void
-permit_forget_kept(struct permit *p)
-{
-    for (size_t i = 0; i < p->n_kept; i++)
-        free(p->kept[i]);
-    free(p->kept);
-    p->kept = NULL;
-    p->n_kept = p->cap_kept = 0;
-}
-
-void
-permit_allow_kept(struct permit *p, const struct permit_call *call, struct decision *d)
-{
-    if (!p->n_kept || !may_keep(call, d) || !is_kept(p, call))
-        return;
-    decision_add(d, "session", VERDICT_ALLOW, NULL, NULL,
-                 "a person allowed exactly this until the session ends");
-    d->verdict = VERDICT_ALLOW;
-    d->liftable_by = LIFT_NONE;
-}
-
-/* ---- rules ---- */
 
 static char *
 local_settings(const struct core *c)
@@ -102,13 +25,16 @@ permit_offer_rules(struct permit *p, const struct permit_call *call, const struc
 {
     struct core *c = p->core;
     const char *why = NULL;
+    while (a->n_rules) /* it was offered something else before */
+        free(a->rules[--a->n_rules]);
+    a->session = false;
     if (!c->trusted) {
         why = "this folder is not trusted, its saved rules would not count; /trust changes that";
     } else {
         struct permit_request r;
         permit_build_request(p, call, &r);
         a->n_rules = c->seams.perm_suggest(&r.req, a->rules, &why);
-        a->session = !a->n_rules && may_keep(call, d);
+        a->session = !a->n_rules && permit_may_keep(call, d);
     }
     e->u.ask.rules = xcalloc(ARRAY_LEN(a->rules), sizeof *e->u.ask.rules);
     e->u.ask.n_rules = a->n_rules;
@@ -167,8 +93,13 @@ permit_keep_answer(struct permit *p, const struct permit_call *call, const struc
     struct err err = {0};
     char *file = local_settings(p->core);
     if (a->session) {
-        keep(p, call);
-        core_notice(p->core, "exactly this command runs without a question until the session ends");
+        if (permit_keep(p, call))
+            core_notice(p->core, "exactly this command runs without a question until the session "
+                                 "ends; /permissions takes it back");
+        else
+            core_notice(p->core,
+                        "allowed once: too much is allowed until the session ends already; "
+                        "/permissions takes some of it back");
     } else if (!a->n_rules) {
         core_notice(p->core, "allowed once: no rule can be saved for this call");
     } else if (!rules_cover(p, call, a, file)) {

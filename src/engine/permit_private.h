@@ -29,9 +29,20 @@ struct ask {
     char *tool_use_id, *tool, *what, *input, *cwd;
     char *rules[5];
     size_t n_rules;
-    bool session; /* "always" is exactly this call until the session ends */
+    bool session;    /* "always" is exactly this call until the session ends */
+    uint64_t offer;  /* which telling of it: an "always" holds for the offer that was seen */
+    struct buf said; /* the newest telling: why it asks, what "always" would do */
     int64_t since_ms;
     struct ask *next;
+};
+
+/* A command that runs without a question until the session ends. permit_kept.c */
+struct kept_call {
+    int64_t id; /* what /permissions calls it by; never used twice by an engine */
+    int64_t at_ms;
+    char *key; /* the call as it is compared */
+    char *tool, *command, *cwd;
+    bool background;
 };
 
 struct permit {
@@ -43,8 +54,9 @@ struct permit {
     bool audit_failed;
     struct afk *afk;        /* permit_afk.h */
     struct denials refused; /* in this turn */
-    char **kept;            /* permit_always.c: calls that run until the session ends */
+    struct kept_call *kept;
     size_t n_kept, cap_kept;
+    int64_t last_kept;
 };
 
 /* The chain's request for a call, which must outlive it. permit.c */
@@ -75,11 +87,16 @@ enum permit_verdict permit_act_on_answer(struct permit *p, const struct permit_c
 /* permit_away.c: a call for the history that the classifier is told; yours. */
 char *permit_told_what(const struct permit *p, const struct permit_call *call);
 
-/* permit_always.c. What "always" would do, into the ask and its event. */
+/* permit_always.c. What "always" would do, into the ask and its event; an offer of before is forgotten. */
 void permit_offer_rules(struct permit *p, const struct permit_call *call, const struct decision *d,
                         struct ask *a, struct event *e);
 /* The person said always: saves the rules, or remembers the call. */
 void permit_keep_answer(struct permit *p, const struct permit_call *call, const struct ask *a);
+
+/* permit_kept.c. May exactly this call be allowed until the session ends? Never what only a person may lift. */
+bool permit_may_keep(const struct permit_call *call, const struct decision *d);
+/* False: too many are kept. */
+bool permit_keep(struct permit *p, const struct permit_call *call);
 /* Lets an ask through that a person has answered for the session; never one that only a person may lift, never a denial. */
 void permit_allow_kept(struct permit *p, const struct permit_call *call, struct decision *d);
 void permit_forget_kept(struct permit *p);

@@ -231,6 +231,8 @@ permit_write_rules(struct permit *p, struct buf *out)
     for (size_t i = 0; i < n; i++)
         write_problem(&w, &cp[i]);
     jw_end(&w);
+    jw_key(&w, "session");
+    permit_write_kept(p, &w);
     permit_sandbox_write(p, &w);
     jw_end(&w);
 }

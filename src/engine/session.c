@@ -73,6 +73,8 @@ begin_session(struct core *c, const char *id)
     c->counted_turn = 0;
     state_ext_add(&c->state, &(struct state_ext){
                                  .name = "latches", .data = &c->latches, .write = write_latches});
+    state_ext_add(&c->state, &(struct state_ext){
+                                 .name = "allowed", .data = c->permit, .write = permit_write_kept});
     memset(&c->usage, 0, sizeof c->usage);
     memset(&c->latches, 0, sizeof c->latches);
     name_session(c, id);

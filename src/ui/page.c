@@ -87,6 +87,10 @@ page_answer(struct page *p, const struct event *ev)
         return;
     p->seq = 0;
     p->laid = 0;
+    if (p->confirm) { /* the row that was meant may be another one now */
+        p->confirm = false;
+        p->note = NULL;
+    }
     free(p->problem);
     p->problem = NULL;
     struct err err = {0};

@@ -1,9 +1,11 @@
-/* /permissions: the rules in force, where each stands, and what is wrong with them. */
+/* /permissions: the rules in force, where each stands and what is wrong with them; what is allowed until the session ends. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "base/verdict.h"
+#include "ui/approval_parts.h"
 #include "ui/keys.h"
 #include "ui/page.h"
 #include "ui/view.h"
@@ -14,11 +16,21 @@ static const char *const lists[] = {"deny", "ask", "allow"};
 static const struct cJSON *
 rule_at(const struct page *p, size_t at)
 {
+    at -= json_len(json_at(p->answer, "session")); /* those come first */
     for (size_t l = 0; l < ARRAY_LEN(lists); l++)
         for (const struct cJSON *r = json_first(json_at(p->answer, "rules")); r; r = json_next(r))
             if (strcmp(json_cstr(r, "list", ""), lists[l]) == 0 && at-- == 0)
                 return r;
     return NULL;
+}
+
+static const struct cJSON *
+kept_at(const struct page *p, size_t at)
+{
+    const struct cJSON *k = json_first(json_at(p->answer, "session"));
+    while (k && at--)
+        k = json_next(k);
+    return k;
 }
 
 static enum style
@@ -59,6 +71,54 @@ write_rule(struct page *p, const struct cJSON *r, struct lines *out, int width)
                &(struct indent){.width = width, .first = STR("      "), .rest = STR("      ")});
     flow_release(&f);
     buf_release(&b);
+}
+
+/* "Bash  sh ./x.sh" and below it where, by whom and since when. As strict as the request was. */
+static void
+write_kept(struct page *p, const struct cJSON *k, struct lines *out, int width, bool ascii)
+{
+    time_t at = (time_t)(json_int(k, "at_ms", 0) / 1000);
+    struct tm tm;
+    char since[16] = "";
+    struct flow f;
+    struct buf b;
+    buf_init(&b, BUF_MAX);
+    flow_init(&f);
+    strict_visible(&b, str_from(json_cstr(k, "command", "")), ascii);
+    for (size_t i = 0; i < b.len; i++)
+        if (b.data[i] == '\n')
+            b.data[i] = ' ';
+    flow_add(&f, ST_OK, STR("allow "));
+    flow_add(&f, ST_CODE, buf_str(&b));
+    size_t row = out->n;
+    flow_break(&f, out,
+               &(struct indent){
+                   .width = width, .rest = ascii ? STR("    | ") : STR("    │ "), .style = ST_DIM});
+    if (out->n > row)
+        page_mark_row(p, row);
+    if (at && localtime_r(&at, &tm))
+        (void)strftime(since, sizeof since, " at %H:%M", &tm);
+    buf_clear(&b);
+    buf_addf(&b, "%s%s, in ", json_cstr(k, "tool", ""),
+             json_bool(k, "background", false) ? " in the background" : "");
+    strict_visible(&b, str_from(json_cstr(k, "folder", "")), ascii);
+    buf_addf(&b, ", by you%s", since);
+    flow_add(&f, ST_DIM, buf_str(&b));
+    flow_break(&f, out,
+               &(struct indent){.width = width, .first = STR("      "), .rest = STR("      ")});
+    flow_release(&f);
+    buf_release(&b);
+}
+
+static void
+write_session(struct page *p, struct lines *out, int width, bool ascii)
+{
+    const struct cJSON *k;
+    for (size_t i = 0; (k = kept_at(p, i)); i++) {
+        if (i == 0)
+            page_heading(out, "until the session ends (d takes it back)");
+        write_kept(p, k, out, width, ascii);
+    }
 }
 
 static void
@@ -113,7 +173,6 @@ static void
 write_rules(struct page *p, const struct view *v, struct lines *out, int width, bool ascii)
 {
     (void)v;
-    (void)ascii;
     enum perm_mode mode = PERM_DEFAULT;
     const struct cJSON *rules = json_at(p->answer, "rules");
     (void)perm_mode_parse(json_cstr(p->answer, "mode", "default"), &mode);
@@ -127,9 +186,10 @@ write_rules(struct page *p, const struct view *v, struct lines *out, int width, 
     page_para(out, ST_TEXT, buf_str(&b), width);
     buf_release(&b);
     write_problems(p, out, width);
+    write_session(p, out, width, ascii);
     page_heading(out, "rules: deny before ask before allow");
     const struct cJSON *r;
-    for (size_t i = 0; (r = rule_at(p, i)); i++)
+    for (size_t i = json_len(json_at(p->answer, "session")); (r = rule_at(p, i)); i++)
         write_rule(p, r, out, width);
     if (!json_len(rules))
         page_para(
@@ -139,29 +199,38 @@ write_rules(struct page *p, const struct view *v, struct lines *out, int width, 
     write_sandbox(p, out, width);
 }
 
-/* `d`, then `y`: the engine takes the rule out of the file. */
+/* What takes the selected row back. */
+static struct op *
+removal(const struct cJSON *kept, const struct cJSON *rule)
+{
+    char *line =
+        kept ? xasprintf("/permissions remove session %lld", (long long)json_int(kept, "id", 0))
+             : xasprintf("/permissions remove %s %s", json_cstr(rule, "list", ""),
+                         json_cstr(rule, "rule", ""));
+    struct op *op = op_new(OP_COMMAND, line);
+    free(line);
+    return op;
+}
+
+/* `d`, then `y`: the engine takes the rule out of the file, or forgets what was allowed for the session. */
 static enum page_key
 rules_key(struct page *p, int key, struct op **ret_op)
 {
-    const struct cJSON *r = p->n_rows ? rule_at(p, p->selected) : NULL;
+    const struct cJSON *kept = p->n_rows ? kept_at(p, p->selected) : NULL;
+    const struct cJSON *r = p->n_rows && !kept ? rule_at(p, p->selected) : NULL;
     bool confirmed = p->confirm && key == 'y';
     p->confirm = false;
-    if (confirmed && r) {
-        char *line = xasprintf("/permissions remove %s %s", json_cstr(r, "list", ""),
-                               json_cstr(r, "rule", ""));
-        *ret_op = op_new(OP_COMMAND, line);
+    if (confirmed && (kept || r)) {
+        *ret_op = removal(kept, r);
         p->again = true;
-        free(line);
         return PAGE_KEY_USED;
     }
-    if (key != 'd' || !r)
+    if (key != 'd' || (!kept && !r))
         return PAGE_KEY_NONE;
-    if (can_remove(r)) {
-        p->confirm = true;
-        p->note = "y takes it out of its file, n keeps it";
-    } else {
-        p->note = "not yare's own file: edit it by hand";
-    }
+    p->confirm = kept || can_remove(r);
+    p->note = kept         ? "y takes it back, n keeps it"
+              : p->confirm ? "y takes it out of its file, n keeps it"
+                           : "not yare's own file: edit it by hand";
     return PAGE_KEY_USED;
 }
 

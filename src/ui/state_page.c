@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "ui/approval_parts.h"
 #include "ui/page.h"
 #include "ui/table.h"
+
+#define ALLOWED "extensions.allowed"
 
 static const struct table_column transition_cols[] = {
     {"turn", 5, true, false, 5}, {"what", 14, false, true, 9}, {"where", 22, false, false, 1}};
@@ -26,6 +29,26 @@ write_transitions(const struct cJSON *list, struct lines *out, int width, bool a
         table_row(transition_cols, &f, cells,
                   json_bool(t, "exit", json_bool(t, "is_exit", false)) ? ST_BOLD : ST_TEXT, ascii,
                   out);
+    }
+}
+
+/* What a person allowed until the session ends, a line each. */
+static void
+write_allowed(const struct cJSON *list, struct lines *out, int width, bool ascii)
+{
+    if (!json_len(list))
+        return;
+    page_heading(out, "allowed until the session ends");
+    for (const struct cJSON *k = json_first(list); k; k = json_next(k)) {
+        struct buf b;
+        buf_init(&b, BUF_MAX);
+        buf_addf(&b, "%s  ", json_cstr(k, "tool", ""));
+        strict_visible(&b, str_from(json_cstr(k, "command", "")), ascii);
+        for (size_t i = 0; i < b.len; i++)
+            if (b.data[i] == '\n')
+                b.data[i] = ' ';
+        page_para(out, ST_TEXT, buf_str(&b), width);
+        buf_release(&b);
     }
 }
 
@@ -54,7 +77,7 @@ write_members(const struct cJSON *o, const char *above, struct lines *out, int w
             write_members(m, name, out, width);
         else if (!json_is_array(m))
             write_value(m, name, out, width);
-        else if (strcmp(name, "transitions") != 0)
+        else if (strcmp(name, "transitions") != 0 && strcmp(name, ALLOWED) != 0)
             write_value(m, name, out, width);
     }
 }
@@ -65,6 +88,7 @@ write_state(struct page *p, const struct view *v, struct lines *out, int width, 
     (void)v;
     page_heading(out, "state");
     write_members(p->answer, "", out, width);
+    write_allowed(json_at(p->answer, ALLOWED), out, width, ascii);
     write_transitions(json_at(p->answer, "transitions"), out, width, ascii);
 }
 

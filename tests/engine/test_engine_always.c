@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/supervise.h"
 #include "fakes/real.h"
 
@@ -97,6 +98,161 @@ nothing_that_is_reserved_is_kept(void **state)
     }
 }
 
+/* ---- what was allowed is told, and taken back ---- */
+
+static void
+allow_for_the_session(struct rig *r)
+{
+    const struct event *ask = submit(r);
+    assert_non_null(ask);
+    rig_answer(r, ask->u.ask.id, PERM_ANSWER_ALWAYS, NULL, NULL);
+    assert_non_null(rig_result(r));
+}
+
+/* The newest notice or error, behind a command that is done on the spot. */
+static const char *
+told(struct rig *r, const char *command)
+{
+    rig_post(r, OP_COMMAND, command);
+    rig_settle(r);
+    for (size_t i = r->n; i-- > 0;) {
+        if (r->ev[i]->kind == EV_NOTICE)
+            return r->ev[i]->u.notice.text;
+        if (r->ev[i]->kind == EV_ERROR)
+            return r->ev[i]->u.error.err.text;
+    }
+    return "";
+}
+
+static void
+what_is_allowed_is_told(void **state)
+{
+    (void)state;
+    struct rig r;
+    real_rig_init(&r, "off", NULL);
+    model_runs(&r, SCRIPT, "");
+    model_runs(&r, "sh ./y.sh", ",\"run_in_background\":true");
+    rig_start(&r);
+    struct cJSON *rules = rig_ask(&r, QUERY_RULES, "");
+    assert_int_equal(json_len(json_at(rules, "session")), 0);
+    json_free(rules);
+    assert_null(strstr(told(&r, "/permissions"), "until the session ends"));
+    allow_for_the_session(&r);
+    allow_for_the_session(&r);
+    assert_int_equal(rig_told(&r, "/permissions takes it back"), 2);
+    rules = rig_ask(&r, QUERY_RULES, "");
+    const struct cJSON *list = json_at(rules, "session"), *one = json_first(list);
+    assert_int_equal(json_len(list), 2);
+    assert_string_equal(json_cstr(one, "command", ""), SCRIPT);
+    assert_string_equal(json_cstr(one, "tool", ""), "Bash");
+    assert_string_equal(json_cstr(one, "folder", ""), r.root);
+    assert_string_equal(json_cstr(one, "who", ""), "person");
+    assert_true(json_int(one, "at_ms", 0) > 0);
+    assert_false(json_bool(one, "background", true));
+    assert_true(json_bool(json_next(one), "background", false));
+    json_free(rules);
+    struct cJSON *at = rig_ask(&r, QUERY_STATE, "");
+    assert_int_equal(json_len(json_at(at, "extensions.allowed")), 2);
+    json_free(at);
+    const char *said = told(&r, "/permissions");
+    assert_non_null(strstr(said, "1 Bash  " SCRIPT "  (in "));
+    assert_non_null(strstr(said, "2 Bash  sh ./y.sh  (in "));
+    assert_non_null(strstr(told(&r, "/state"), SCRIPT));
+    rig_end(&r);
+}
+
+static void
+what_is_taken_back_asks_at_once(void **state)
+{
+    (void)state;
+    struct rig r;
+    real_rig_init(&r, "off", NULL);
+    for (int i = 0; i < 3; i++)
+        model_runs(&r, i == 1 ? "sh ./y.sh" : SCRIPT, "");
+    model_runs(&r, "sh ./y.sh", "");
+    rig_start(&r);
+    allow_for_the_session(&r);
+    allow_for_the_session(&r);
+    assert_non_null(strstr(told(&r, "/permissions remove session 3"), "under the number '3'"));
+    assert_non_null(strstr(told(&r, "/permissions remove session"), "session NUMBER"));
+    assert_non_null(strstr(told(&r, "/permissions remove session 1"), SCRIPT));
+    assert_non_null(strstr(told(&r, "/permissions remove session 1"), "under the number '1'"));
+    const struct event *ask = submit(&r);
+    assert_non_null(ask);
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
+    assert_non_null(rig_result(&r));
+    assert_null(submit(&r)); /* the other one stays */
+    struct cJSON *rules = rig_ask(&r, QUERY_RULES, "");
+    assert_int_equal(json_len(json_at(rules, "session")), 1);
+    assert_int_equal(json_int(json_at(rules, "session.0"), "id", 0), 2);
+    json_free(rules);
+    rig_end(&r);
+}
+
+/* ---- a request that waits is judged anew ---- */
+
+static void
+another_mode_tells_the_request_anew(void **state)
+{
+    (void)state;
+    struct rig r;
+    real_rig_init(&r, "off", NULL);
+    r.cfg.mode = PERM_PLAN;
+    model_runs(&r, SCRIPT, "");
+    rig_start(&r);
+    const struct event *ask = submit(&r);
+    assert_non_null(ask);
+    uint64_t id = ask->u.ask.id;
+    bool plan = false;
+    for (size_t i = 0; i < ask->u.ask.decision.n_findings; i++)
+        plan |= strstr(ask->u.ask.decision.findings[i].reason, "plan mode") != NULL;
+    assert_true(plan);
+    rig_post(&r, OP_COMMAND, "/mode default");
+    ask = rig_kind(&r, EV_PERM_ASK);
+    assert_true(ask->u.ask.id == id);
+    assert_true(ask->u.ask.offer == 1);
+    for (size_t i = 0; i < ask->u.ask.decision.n_findings; i++)
+        assert_null(strstr(ask->u.ask.decision.findings[i].reason, "plan mode"));
+    size_t n = rig_count(&r, EV_PERM_ASK);
+    (void)told(&r, "/mode default"); /* nothing reads differently */
+    assert_int_equal(rig_count(&r, EV_PERM_ASK), n);
+    rig_answer(&r, id, PERM_ANSWER_NO, NULL, NULL);
+    assert_non_null(rig_result(&r));
+    rig_end(&r);
+}
+
+/* Trust lets nothing run that asks: it makes the offer anew, and an "always" holds for the offer that was seen. */
+static void
+trust_makes_the_offer_anew(void **state)
+{
+    (void)state;
+    for (uint64_t seen = 0; seen < 2; seen++) {
+        struct rig r;
+        real_rig_init(&r, "off", NULL);
+        r.cfg.trusted = false;
+        model_runs(&r, SCRIPT, "");
+        rig_start(&r);
+        const struct event *ask = submit(&r);
+        assert_non_null(ask);
+        assert_int_equal(ask->u.ask.n_rules, 0);
+        assert_non_null(strstr(ask->u.ask.rules_why, "not trusted"));
+        rig_post(&r, OP_TRUST, NULL);
+        ask = rig_kind(&r, EV_PERM_ASK);
+        assert_int_equal(ask->u.ask.n_rules, 1);
+        assert_null(ask->u.ask.rules_why);
+        struct op *op = op_new(OP_PERM_ANSWER, NULL);
+        op->perm.ask_id = ask->u.ask.id;
+        op->perm.answer = PERM_ANSWER_ALWAYS;
+        op->perm.offer = seen;
+        engine_post(r.e, op);
+        assert_non_null(rig_result(&r));
+        struct cJSON *rules = rig_ask(&r, QUERY_RULES, "");
+        assert_int_equal(json_len(json_at(rules, "session")), seen);
+        json_free(rules);
+        rig_end(&r);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -105,6 +261,10 @@ main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(always_holds_for_this_session_alone),
         cmocka_unit_test(nothing_that_is_reserved_is_kept),
+        cmocka_unit_test(what_is_allowed_is_told),
+        cmocka_unit_test(what_is_taken_back_asks_at_once),
+        cmocka_unit_test(another_mode_tells_the_request_anew),
+        cmocka_unit_test(trust_makes_the_offer_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

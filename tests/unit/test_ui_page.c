@@ -215,6 +215,61 @@ a_rule_is_removed_only_by_two_keys(void **state)
     op_free(op);
 }
 
+#define KEPT                                                                                       \
+    "{\"mode\":\"plan\",\"trusted\":true,\"rules\":[{\"list\":\"allow\",\"rule\":\"Bash(make:*)"   \
+    "\",\"scope\":\"user\",\"file\":\"/p/s.json\",\"line\":4,\"removable\":true}],\"session\":[{"  \
+    "\"id\":3,\"tool\":\"Bash\",\"command\":\"sh x.sh\\nallow all\",\"folder\":\"/p\",\"who\":"    \
+    "\"person\",\"at_ms\":60000},{\"id\":5,\"tool\":\"Bash\",\"command\":\"sh y.sh\",\"folder\":"  \
+    "\"/p\",\"background\":true,\"who\":\"person\",\"at_ms\":60000}]}"
+
+/* Rules and what is allowed until the session ends are one list for the keys. */
+static void
+what_the_session_allows_is_taken_back_by_two_keys(void **state)
+{
+    (void)state;
+    struct op *op = page_open(&page, &page_rules);
+    answer_page(op->seq, KEPT);
+    op_free(op);
+    draw();
+    assert_shows(&c, "until the session ends (d takes it back)");
+    assert_shows(&c, "allow sh x.sh allow all");
+    assert_shows(&c, "Bash in the background, in /p, by you at ");
+    assert_null(page_press('d'));
+    assert_shows(&c, "y takes it back, n keeps it");
+    assert_null(page_press('n'));
+    assert_null(page_press('y'));
+    assert_null(page_press('j'));
+    assert_null(page_press('d'));
+    op = page_press('y');
+    assert_non_null(op);
+    assert_string_equal(op->text, "/permissions remove session 5");
+    op_free(op);
+    assert_null(page_press('j'));
+    assert_null(page_press('d'));
+    op = page_press('y');
+    assert_non_null(op);
+    assert_string_equal(op->text, "/permissions remove allow Bash(make:*)");
+    op_free(op);
+}
+
+/* Between the two keys the list may have become another one. */
+static void
+a_new_list_takes_the_first_key_back(void **state)
+{
+    (void)state;
+    struct op *op = page_open(&page, &page_rules);
+    answer_page(op->seq, KEPT);
+    op_free(op);
+    draw();
+    assert_null(page_press('d'));
+    op = page_refresh(&page, true);
+    answer_page(op->seq, KEPT);
+    op_free(op);
+    draw();
+    assert_hides(&c, "y takes it back");
+    assert_null(page_press('y'));
+}
+
 static void
 meters_take_any_answer(void **state)
 {
@@ -508,6 +563,9 @@ main(void)
         cmocka_unit_test_setup_teardown(words_are_found_in_any_case_of_any_script, setup, teardown),
         cmocka_unit_test_setup_teardown(scrolling_stays_in_range_at_any_size, setup, teardown),
         cmocka_unit_test_setup_teardown(a_rule_is_removed_only_by_two_keys, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_session_allows_is_taken_back_by_two_keys, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_new_list_takes_the_first_key_back, setup, teardown),
         cmocka_unit_test_setup_teardown(meters_take_any_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(words_sift_and_are_asked_again, setup, teardown),
         cmocka_unit_test_setup_teardown(words_that_name_one_row_choose_it, setup, teardown),
