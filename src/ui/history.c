@@ -107,7 +107,7 @@ append_line(int fd, const char *file, struct buf *line, struct err *err)
     if (fstat(fd, &st) != 0)
         return err_sys(err, errno, "cannot write the prompt history '%s'", file);
     if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_INVALID, "the prompt history '%s' is no regular file: move it away",
+        return err_set(err, ERR_INVALID, "the prompt history is no regular file: move '%s' away",
                        file);
     if (st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
         return fs_write_all(fd, STR("\n"), err) && fs_write_all(fd, buf_str(line), err);
@@ -153,6 +153,10 @@ history_add(struct history *h, struct str text, struct err *err)
         keep(h, text);
         if (h->file && !again)
             ok = append(h, text, err);
+        if (!ok) { /* the file is read over what this session said, but this is not in it */
+            load(h);
+            keep(h, text);
+        }
     }
     history_leave(h);
     return ok;

@@ -95,7 +95,26 @@ a_pipe_in_its_place_holds_nobody_up(void **state)
     expect(file, "/p", "");
     history_init(&h, file, "/p");
     assert_false(history_add(&h, STR("one"), &err));
-    assert_non_null(strstr(err.text, "move it away"));
+    assert_non_null(strstr(err.text, "no regular file: move "));
+    history_release(&h);
+    free(file);
+    temp_dir_remove(dir);
+}
+
+static void
+what_cannot_be_written_comes_back_all_the_same(void **state)
+{
+    (void)state;
+    char *dir = temp_dir_make(), *file = fs_join(dir, "plain/history.jsonl");
+    struct history h;
+    struct err err = {0};
+    temp_file_write(dir, "plain", "no folder");
+    history_init(&h, file, "/p");
+    assert_false(history_add(&h, STR("one"), &err));
+    assert_false(history_add(&h, STR("two"), &err));
+    assert_true(str_is(history_move(&h, -1, STR("")), "two"));
+    assert_true(str_is(history_move(&h, -1, STR("")), "one"));
+    assert_null(history_move(&h, -1, STR("")).ptr);
     history_release(&h);
     free(file);
     temp_dir_remove(dir);
@@ -109,6 +128,7 @@ main(void)
         cmocka_unit_test(a_broken_line_is_passed_over),
         cmocka_unit_test(a_line_that_was_cut_off_takes_no_other_with_it),
         cmocka_unit_test(a_pipe_in_its_place_holds_nobody_up),
+        cmocka_unit_test(what_cannot_be_written_comes_back_all_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
