@@ -295,6 +295,8 @@ layer_paths(struct chain *c)
                                .span = e->span,
                                .only = e->only,
                                .by_name = e->kind == EFFECT_DELETE_TREE && leaf_finds_by_name(l)};
+            if (e->kind == EFFECT_NET && !(e->shown && *e->shown)) /* to a host that is not known */
+                a.shown = leaf_part(c, i);
             size_t how[] = {i,         e->kind,  e->glob, e->redirect,
                             e->itself, e->below, e->span, e->path != NULL};
             const char *what = e->path ? e->path : e->shown ? e->shown : "";

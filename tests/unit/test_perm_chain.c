@@ -123,6 +123,27 @@ check_shown(const char *path, const char *want_part, const char *want_in_reason)
     free(text);
 }
 
+/* Also a connection to a host that is not known before it runs names the command that makes it. */
+static void
+test_no_finding_is_without_a_subject(void **state)
+{
+    (void)state;
+    struct decision d;
+    struct cJSON *input = world_bash_input("touch a.txt && git push origin main");
+    struct perm_request req = world_request("Bash", input, NULL);
+    perm_chain_check(&req, &d);
+    const char *part = NULL;
+    for (size_t i = 0; i < d.n_findings; i++) {
+        const struct finding *f = &d.findings[i];
+        assert_true(!f->part || *f->part);
+        if (strstr(f->reason, "it connects"))
+            part = f->part;
+    }
+    assert_string_equal(part, "git push origin main");
+    decision_release(&d);
+    json_free(input);
+}
+
 /* What the parser calls the input of a shell in a pipe is told in words. */
 static void
 test_what_is_piped_into_a_shell_is_named(void **state)
@@ -809,6 +830,7 @@ main(void)
         cmocka_unit_test(test_who_may_lift),
         cmocka_unit_test(test_a_broken_settings_file_asks_for_every_call),
         cmocka_unit_test(test_findings_name_their_rule),
+        cmocka_unit_test(test_no_finding_is_without_a_subject),
         cmocka_unit_test(test_what_is_piped_into_a_shell_is_named),
         cmocka_unit_test(test_paths_below_the_project_are_shown_from_there),
         cmocka_unit_test(test_classifier),
