@@ -82,6 +82,7 @@ show(struct approval *a, const struct ask *ask)
 {
     a->serial = ask ? ask->serial : 0;
     a->shown = ask ? ask->id : 0;
+    a->offer = ask ? ask->ev->u.ask.offer : 0;
     a->why = a->confirm_always = a->typing_reason = a->diff_open = a->editing = false;
     a->folded = true; /* until drawing has seen it whole */
     memset(&a->seen, 0, sizeof a->seen);
@@ -91,12 +92,41 @@ show(struct approval *a, const struct ask *ask)
     field_clear(&a->field);
 }
 
+/* The request that was shown, told anew: its reasons or what "always" would do changed (another mode, trust). */
+static const struct ask *
+told_anew(const struct approval *a, const struct view *v)
+{
+    for (size_t i = 0; a->serial && i < v->n_asks; i++)
+        if (v->asks[i].id == a->shown && !is_answered(a, v->asks[i].serial))
+            return &v->asks[i];
+    return NULL;
+}
+
+/* What was being written about it still is. */
+static void
+show_anew(struct approval *a, const struct ask *ask)
+{
+    bool reason = a->typing_reason, edit = a->editing;
+    struct field field = a->field;
+    field_init(&a->field);
+    show(a, ask);
+    field_release(&a->field);
+    a->field = field;
+    a->typing_reason = reason;
+    a->editing = edit;
+}
+
 void
 approval_sync(struct approval *a, const struct view *v, int64_t now_ms)
 {
     if (approval_ask(a, v))
         return;
-    const struct ask *next = NULL;
+    const struct ask *next = told_anew(a, v);
+    if (next && approval_typing(a)) {
+        show_anew(a, next);
+        a->shown_since_ms = now_ms;
+        return;
+    }
     for (size_t i = 0; i < v->n_asks && !next; i++)
         if (!is_answered(a, v->asks[i].serial))
             next = &v->asks[i];
@@ -146,6 +176,7 @@ answer(struct approval *a, enum perm_answer what, const char *reason, char *take
     struct op *op = op_new(OP_PERM_ANSWER, NULL);
     op->perm.ask_id = a->shown;
     op->perm.answer = what;
+    op->perm.offer = a->offer;
     op->perm.reason = xstrdup(reason);
     op->perm.edited_input = take_input;
     a->answered[a->n_answered % ARRAY_LEN(a->answered)] = a->serial;

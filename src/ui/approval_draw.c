@@ -39,20 +39,41 @@ draw_head(const struct sheet *s, struct canvas *c, struct rect r)
     buf_release(&b);
 }
 
+static struct str
+reason_label(const struct sheet *s)
+{
+    return s->w >= 24 ? STR("reason (may be empty): ") : STR("reason: ");
+}
+
+/* A short reason stands beside its label; a longer one has the whole width, the label above it while there is a row for that. */
+static bool
+reason_beside(const struct sheet *s)
+{
+    int room = s->w - text_width(reason_label(s));
+    return room >= 16 && field_rows(&s->a->field, room) == 1;
+}
+
+static struct rect
+draw_label(const struct sheet *s, struct canvas *c, struct rect r)
+{
+    struct str label = reason_label(s);
+    int x = text_width(label);
+    bool beside =
+        reason_beside(s) || (r.h == 1 && r.w - x > 1 && field_rows(&s->a->field, r.w - x) == 1);
+    if (beside || r.h > field_rows(&s->a->field, s->w))
+        (void)canvas_text(c, r, 0, 0, ST_DIM, label);
+    else
+        return r;
+    return beside ? (struct rect){r.x + x, r.y, r.w - x, r.h}
+                  : (struct rect){r.x, r.y + 1, r.w, r.h - 1};
+}
+
 static void
 draw_field(struct sheet *s, struct canvas *c, struct rect r)
 {
     struct rect in = r;
     if (s->a->typing_reason) {
-        int x = canvas_text(c, r, 0, 0, ST_DIM,
-                            s->w >= 24 ? STR("reason (may be empty): ") : STR("reason: "));
-        if (s->w - x < 16 && r.h > 1) {
-            in.y++;
-            in.h--;
-        } else {
-            in.x += x;
-            in.w -= x;
-        }
+        in = draw_label(s, c, r);
     } else {
         canvas_text(c, r, 0, 0, ST_DIM, STR("$ "));
         in.x += 2;
@@ -71,10 +92,14 @@ field_height(const struct sheet *s)
         return field_rows(&s->a->field, s->w - 2);
     if (!s->a->typing_reason)
         return 0;
-    int label = s->w >= 24 ? 23 : 8;
-    if (s->w - label < 16)
-        return 1 + field_rows(&s->a->field, s->w);
-    return field_rows(&s->a->field, s->w - label);
+    return reason_beside(s) ? 1 : 1 + field_rows(&s->a->field, s->w);
+}
+
+/* Rows for what is typed: a command has all of them, a reason leaves two to what it is about. */
+static int
+field_most(const struct sheet *s, int rows)
+{
+    return s->a->editing ? rows : rows > 4 ? rows - 2 : rows > 3 ? rows / 2 : 1;
 }
 
 /* Fills the body. Whether all of the request fits is found out in every mode: the keys that are offered hang on it. */
@@ -204,7 +229,7 @@ lay_out(struct sheet *s)
     if (p.field && s->h == 1) /* what is typed comes before the keys */
         p.foot = 0;
     p.rows = s->h - p.head - p.foot;
-    int most = s->a->editing ? p.rows : p.rows > 3 ? p.rows / 2 : 1;
+    int most = field_most(s, p.rows);
     p.field = p.field > most ? most : p.field;
     p.rows -= p.field;
     make_body(s, p.rows);

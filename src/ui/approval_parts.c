@@ -29,10 +29,18 @@ struct part {
     enum verdict worst;
 };
 
-static bool
-same_part(const char *a, const char *b)
+/* NULL: the request as a whole, also where a finding names nothing. */
+static const char *
+part_of(const struct finding *f)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    return f->part && *f->part ? f->part : NULL;
+}
+
+static bool
+is_of(const struct finding *f, const char *part)
+{
+    const char *own = part_of(f);
+    return own == part || (own && part && strcmp(own, part) == 0);
 }
 
 /* Distinct parts in the order they were first spoken of; *ret_more counts those past the cap. */
@@ -44,14 +52,14 @@ find_parts(const struct decision *d, struct part *parts, size_t *ret_more)
     for (size_t i = 0; i < d->n_findings; i++) {
         const struct finding *f = &d->findings[i];
         size_t k = 0;
-        while (k < n && !same_part(parts[k].text, f->part))
+        while (k < n && !is_of(f, parts[k].text))
             k++;
         if (k == n && n == PARTS_MAX) {
             *ret_more += 1;
             continue;
         }
         if (k == n)
-            parts[n++] = (struct part){f->part, VERDICT_NONE};
+            parts[n++] = (struct part){part_of(f), VERDICT_NONE};
         if (f->verdict > parts[k].worst)
             parts[k].worst = f->verdict;
     }
@@ -136,8 +144,7 @@ ok_row(struct parts *p, const struct part *part)
         flow_add(&f, ST_TEXT, STR("  "));
     }
     for (size_t i = 0; i < p->d->n_findings; i++)
-        if (same_part(p->d->findings[i].part, part->text) &&
-            p->d->findings[i].verdict == part->worst) {
+        if (is_of(&p->d->findings[i], part->text) && p->d->findings[i].verdict == part->worst) {
             add_reason(&f, &p->d->findings[i], p->ascii);
             break;
         }
@@ -270,7 +277,7 @@ asked_rows(struct parts *p, const struct part *part, bool alone)
         return;
     for (size_t i = 0; i < p->d->n_findings; i++) {
         const struct finding *x = &p->d->findings[i];
-        if (!same_part(x->part, part->text) || x->verdict < VERDICT_ASK)
+        if (!is_of(x, part->text) || x->verdict < VERDICT_ASK)
             continue;
         if (p->detail < DETAIL_FIRST || !said)
             reason_rows(p, x, behind);
@@ -409,7 +416,7 @@ chain_lines(struct lines *out, const struct decision *d, int width, bool ascii)
         flow_break(&f, out,
                    &(struct indent){.width = width, .rest = PARTS_BAR(ascii), .style = ST_DIM});
         for (size_t i = 0; i < d->n_findings; i++)
-            if (same_part(d->findings[i].part, parts[k].text))
+            if (is_of(&d->findings[i], parts[k].text))
                 chain_finding(out, &d->findings[i], width, ascii);
     }
     if (more) {

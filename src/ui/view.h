@@ -27,7 +27,7 @@ struct item { /* one thing in the transcript */
     char *judged;
     enum tool_state state;
     bool is_diff, is_error, hidden, open /* fold opened */, done;
-    bool aside; /* the tour's own words: no search finds them */
+    bool aside;                /* the tour's own words: no search finds them */
     int64_t elapsed_ms, bytes; /* bytes: of the tool input that is streaming in */
     int block_index;           /* of the open block that fills it; -1: none */
     uint64_t version;          /* changes whenever what is drawn changes: caches key on it */
@@ -184,6 +184,7 @@ bool transcript_at_end(const struct transcript *t);
 struct approval {
     uint64_t shown;   /* ask id; never changes under the person */
     uint64_t serial;  /* of the ask that is shown; 0: none */
+    uint64_t offer;   /* of it: what "always" answers */
     int64_t taken_ms; /* when the request took the pane */
     /* keys within 300 ms of this are ignored: since it is on the screen in a pane that has the focus */
     int64_t shown_since_ms;

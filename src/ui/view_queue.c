@@ -129,8 +129,11 @@ view_on_ask(struct view *v, struct event *take_e)
 {
     struct item *it = take_e->agent ? NULL : view_tool_item(v, take_e->u.ask.tool_use_id);
     struct activity *a = act_find(v, take_e->u.ask.tool_use_id);
+    int64_t since_ms = clock_mono_ms();
     for (size_t i = 0; i < v->n_asks; i++)
         if (v->asks[i].id == take_e->u.ask.id) { /* asked again: a new request */
+            if (take_e->u.ask.offer)
+                since_ms = v->asks[i].since_ms; /* the same one in other words */
             ask_drop(v, i);
             break;
         }
@@ -153,7 +156,7 @@ view_on_ask(struct view *v, struct event *take_e)
         view_set(&a->what, take_e->u.ask.what);
     }
     ARRAY_GROW(v->asks, v->n_asks, v->cap_asks);
-    v->asks[v->n_asks++] = (struct ask){take_e->u.ask.id, take_e, clock_mono_ms(), ++v->version};
+    v->asks[v->n_asks++] = (struct ask){take_e->u.ask.id, take_e, since_ms, ++v->version};
 }
 
 void

@@ -1,5 +1,6 @@
 #include "unit/approval_rig.h"
 
+#define ONE(why) "[{\"layer\":\"L2\",\"decision\":\"ask\",\"reason\":\"" why "\"}]"
 #define RM                                                                                         \
     "[{\"layer\":\"L1\",\"decision\":\"ask\",\"reason\":\"destructive\",\"part\":\"rm -rf "        \
     "build\"},"                                                                                    \
@@ -472,6 +473,85 @@ the_smallest_panes_say_what_is_asked(void **state)
     draw();
 }
 
+/* The same request under the same number, in other words: another mode, or trust. */
+static void
+what_is_written_outlives_a_new_telling(void **state)
+{
+    (void)state;
+    ask(1, "make", "[]", "[]");
+    press_none('n');
+    press_none('o');
+    press_none('k');
+    ask(1, "make", ONE("other reasons"), "[\"Bash(make:*)\"]");
+    draw();
+    assert_shows(&c, "other reasons");
+    assert_shows(&c, "ok");
+    assert_hides(&c, "another request");
+    struct op *op = press(YK_ENTER);
+    assert_non_null(op);
+    assert_int_equal(op->perm.answer, PERM_ANSWER_NO);
+    assert_string_equal(op->perm.reason, "ok");
+    op_free(op);
+}
+
+static void
+always_answers_the_offer_that_was_seen(void **state)
+{
+    (void)state;
+    ask(1, "make", "[]", "[\"Bash(make:*)\"]");
+    press_none('a');
+    assert_shows(&c, "Bash(make:*)");
+    struct event *e = event_new(EV_PERM_ASK);
+    e->u.ask.id = 1;
+    e->u.ask.offer = 7;
+    e->u.ask.tool = xstrdup("Bash");
+    e->u.ask.command = xstrdup("make");
+    e->u.ask.rules = xcalloc(5, sizeof *e->u.ask.rules);
+    e->u.ask.rules[0] = xstrdup("Bash(make all)");
+    e->u.ask.n_rules = 1;
+    v.asks[0].since_ms = 5;
+    view_apply(&v, e);
+    assert_int_equal(v.asks[0].since_ms, 5); /* it has waited all along */
+    press_none(YK_ENTER); /* was meant for what is gone */
+    press_none('a');
+    assert_shows(&c, "Bash(make all)");
+    struct op *op = press(YK_ENTER);
+    assert_non_null(op);
+    assert_int_equal(op->perm.answer, PERM_ANSWER_ALWAYS);
+    assert_true(op->perm.offer == 7);
+    op_free(op);
+}
+
+/* A finding that names no part of the command speaks of all of it: no row is left without a subject. */
+static void
+an_empty_part_is_the_whole_request(void **state)
+{
+    (void)state;
+    ask(1, "touch a && git push",
+        "[{\"layer\":\"L2\",\"decision\":\"ask\",\"part\":\"touch a\",\"reason\":\"it changes\"},"
+        "{\"layer\":\"L5\",\"decision\":\"ask\",\"part\":\"\",\"reason\":\"it connects\"}]",
+        "[]");
+    draw();
+    assert_shows(&c, "ask  L5 reach: it connects");
+}
+
+/* A long reason has the whole width, its beginning too. */
+static void
+a_long_reason_is_seen_whole(void **state)
+{
+    (void)state;
+    canvas_resize(&c, 40, 8);
+    ask(1, "make", ONE("some reason"), "[]");
+    press_none('n');
+    assert_shows(&c, "reason (may be empty):");
+    const char *reason = "a rather long reason that does not fit into one row of this pane";
+    for (size_t i = 0; reason[i]; i++)
+        press_none(reason[i]);
+    assert_shows(&c, "a rather long reason that does not fit i");
+    assert_shows(&c, "nto one row of this pane");
+    assert_shows(&c, "$ make");
+}
+
 int
 main(void)
 {
@@ -498,6 +578,10 @@ main(void)
         T(no_size_is_too_small),
         T(the_smallest_panes_say_what_is_asked),
         T(a_lone_argument_needs_no_braces),
+        T(what_is_written_outlives_a_new_telling),
+        T(always_answers_the_offer_that_was_seen),
+        T(an_empty_part_is_the_whole_request),
+        T(a_long_reason_is_seen_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
