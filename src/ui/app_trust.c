@@ -65,10 +65,21 @@ held_is_text(struct app *a)
     a->dirty = true;
 }
 
+/* Where the folder brings settings, a line above the prompt goes on telling of them (app_trust_hint). */
+static void
+tell_it_went(struct app *a)
+{
+    if (is_asked(a) && !a->trust_done && !trust_box_gives(&a->trust) && !input_empty(&a->input))
+        app_note(a, a->canvas.w >= 60 ? "not trusted for now: /trust asks again"
+                                      : "not trusted: /trust asks");
+}
+
 void
 app_trust_drawn(struct app *a, bool shown, bool fits, int64_t now)
 {
     bool seen = shown && fits && a->trust.answer;
+    if (a->trust_seen && !shown && !a->held)
+        tell_it_went(a);
     if (seen && !a->trust_seen)
         a->trust_seen_ms = now;
     a->trust_seen = seen;

@@ -10,11 +10,11 @@
 #define FRAME_MS 100    /* of the spinner */
 
 /* The pieces of the line, in the order shown. Each has forms from the longest to the shortest. */
-enum piece { P_MODE, P_MODEL, P_CONTEXT, P_TOKENS, P_COST, P_TURN, P_RUN, P_COUNT };
+enum piece { P_MODE, P_TRUST, P_MODEL, P_CONTEXT, P_TOKENS, P_COST, P_TURN, P_RUN, P_COUNT };
 
 /* What gives way first when the line is too long. A piece is named as often as it can shrink; the last time it is left out. */
-static const enum piece give_way[] = {P_TURN, P_TOKENS, P_CONTEXT, P_TOKENS,  P_MODEL, P_MODEL,
-                                      P_COST, P_RUN,    P_COST,    P_CONTEXT, P_RUN};
+static const enum piece give_way[] = {P_TURN,  P_TOKENS, P_CONTEXT, P_TRUST, P_TOKENS,  P_MODEL,
+                                      P_MODEL, P_COST,   P_RUN,     P_COST,  P_CONTEXT, P_RUN};
 
 struct meters {
     const struct view *v;
@@ -64,6 +64,14 @@ add_mode(struct meters *m, int level)
     (void)level;
     bool loud = m->v->mode == PERM_AUTO || m->v->mode == PERM_BYPASS;
     lines_add(&m->text[P_MODE], loud ? ST_WARN : ST_STATUS, str_from(perm_mode_shown(m->v->mode)));
+}
+
+/* Its own settings only narrow, and "always" is not offered: worth a word as long as there is room. */
+static void
+add_trust(struct meters *m, int level)
+{
+    if (level == 0 && m->v->session_id && !m->v->trusted)
+        lines_add(&m->text[P_TRUST], ST_WARN, STR("not trusted"));
 }
 
 static void
@@ -171,8 +179,9 @@ add_turn(struct meters *m, int level)
 }
 
 static void (*const makers[P_COUNT])(struct meters *m, int level) = {
-    [P_RUN] = add_run,       [P_MODE] = add_mode, [P_MODEL] = add_model, [P_CONTEXT] = add_context,
-    [P_TOKENS] = add_tokens, [P_COST] = add_cost, [P_TURN] = add_turn,
+    [P_RUN] = add_run,     [P_MODE] = add_mode,       [P_TRUST] = add_trust,
+    [P_MODEL] = add_model, [P_CONTEXT] = add_context, [P_TOKENS] = add_tokens,
+    [P_COST] = add_cost,   [P_TURN] = add_turn,
 };
 
 static void

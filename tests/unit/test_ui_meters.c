@@ -14,7 +14,8 @@ setup(void **state)
     clock_set_fake(&now);
     view_init(&v);
     canvas_init(&c, 120, 1);
-    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"claude-opus-5.5\",\"mode\":"
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"trusted\":true,\"model\":\"claude-opus-5.5\","
+              "\"mode\":"
               "\"default\",\"context_window\":200000}");
     return 0;
 }
@@ -106,7 +107,8 @@ static void
 offline_is_no_model(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"offline\",\"mode\":\"plan\","
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"trusted\":true,\"model\":\"offline\",\"mode\":"
+              "\"plan\","
               "\"offline\":true}");
     canvas_resize(&c, 100, 1);
     meters_draw(&v, &c, (struct rect){0, 0, 100, 1}, false, false, clock_mono_ms());
@@ -119,9 +121,11 @@ static void
 fast_stands_behind_the_model(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"claude-opus-5.5\",\"fast\":true}");
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"trusted\":true,\"model\":\"claude-opus-5.5\","
+              "\"fast\":true}");
     expect(60, true, false, "default  opus-5.5 fast  ctx ░░░░░░░░░░ 0%  $0");
-    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"model\":\"claude-opus-5.5\",\"fast\":false}");
+    apply(&v, "{\"event\":\"session\",\"id\":\"s\",\"trusted\":true,\"model\":\"claude-opus-5.5\","
+              "\"fast\":false}");
     expect(60, true, false, "default  opus-5.5  ctx ░░░░░░░░░░ 0%  $0");
 }
 
@@ -158,7 +162,7 @@ static void
 a_long_reason_is_cut(void **state)
 {
     (void)state;
-    apply(&v, "{\"event\":\"session\",\"id\":\"1\",\"model\":\"m-one\"}");
+    apply(&v, "{\"event\":\"session\",\"id\":\"1\",\"trusted\":true,\"model\":\"m-one\"}");
     apply(&v, "{\"event\":\"retry\",\"attempt\":3,\"max_attempts\":10,\"delay_ms\":5000,\"err\":{"
               "\"number\":6,"
               "\"text\":\"'127.0.0.1:8123': no connection (Failed to connect to 127.0.0.1 port "

@@ -221,7 +221,26 @@ nothing_to_trust_no_hint(void **state)
     enter("hello");
     take("{\"event\":\"user\",\"text\":\"hello\"}");
     draw();
+    assert_hides(&a.canvas, "This folder's own settings are off");
+    later(NOTE_MS);
     assert_hides(&a.canvas, "/trust");
+}
+
+/* The box does not go away without a word, and the status line goes on saying it. */
+static void
+a_box_that_typing_closes_says_so(void **state)
+{
+    (void)state;
+    untrusted(NOTHING);
+    assert_hides(&a.canvas, "for now");
+    press("x");
+    assert_shows(&a.canvas, "not trusted for now: /trust asks again");
+    later(NOTE_MS);
+    assert_hides(&a.canvas, "/trust");
+    assert_shows(&a.canvas, "default ─ not trusted ─ ");
+    take("{\"event\":\"session\",\"id\":\"s1\",\"trusted\":true}");
+    draw();
+    assert_hides(&a.canvas, "not trusted");
 }
 
 static void
@@ -252,6 +271,7 @@ main(void)
         cmocka_unit_test_setup_teardown(the_command_opens_the_box_at_any_time, setup, teardown),
         cmocka_unit_test_setup_teardown(notices_go_before_the_hint, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_to_trust_no_hint, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_box_that_typing_closes_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(warnings_do_not_keep_the_box_away, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
