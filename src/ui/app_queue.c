@@ -247,7 +247,10 @@ app_queue_words(const struct app *a, struct buf *out)
         return false;
     while ((a->queued[i].state == QUEUE_KEPT) == (n > 0))
         i++;
-    const char *up = n ? "" : ", Up takes it back";
+    /* on a prompt with text Up goes through the history */
+    const char *up = n                        ? ""
+                     : input_empty(&a->input) ? ", Up takes it back"
+                                              : ", Up in the empty prompt takes it back";
     if (shown > 1)
         buf_addf(out, "%s (first of %zu%s): ", n ? "queued" : "not sent", shown, up);
     else

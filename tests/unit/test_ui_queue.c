@@ -124,6 +124,25 @@ an_interrupt_runs_no_command(void **state)
     assert_true(str_is(buf_str(&a.input.text), "!echo A > qa"));
 }
 
+/* Up is the history's while there is text: the note says when it is not. */
+static void
+the_note_says_when_up_takes_back(void **state)
+{
+    (void)state;
+    a_turn_runs();
+    enter("READ it again");
+    input_set(&a.input, STR("second"));
+    press("esc");
+    take(RESULT("aborted_streaming"));
+    draw();
+    assert_shows(&a.canvas, "not sent, Up in the empty prompt takes it back: READ it again");
+    press("ctrl+u");
+    draw();
+    assert_shows(&a.canvas, "not sent, Up takes it back: READ it again");
+    press("up");
+    assert_true(str_is(buf_str(&a.input.text), "READ it again"));
+}
+
 static void
 what_is_typed_after_the_interrupt_is_sent(void **state)
 {
@@ -192,6 +211,7 @@ main(void)
         cmocka_unit_test_setup_teardown(up_takes_back_any_of_them, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_gives_prompts_back, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_runs_no_command, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_note_says_when_up_takes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_typed_after_the_interrupt_is_sent, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_that_came_too_late, setup, teardown),
         cmocka_unit_test_setup_teardown(esc_leaves_the_pane_and_then_interrupts, setup, teardown),
