@@ -122,7 +122,7 @@ write_transition(struct loop *l, const char *name, bool is_exit, const char *fil
         .file = file,
         .line = line,
         .is_exit = is_exit,
-        .turn = l->core->state.turn,
+        .turn = l->core->state.turns_before + l->core->state.turn,
         .wall_ms = clock_wall_ms(),
     };
     const char *from = l->core->state.last.name;

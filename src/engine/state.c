@@ -38,8 +38,9 @@ state_release(struct state *st)
 }
 
 void
-state_begin_submit(struct state *st)
+state_begin_submit(struct state *st, int64_t turns)
 {
+    st->turns_before = turns;
     st->turn = 0;
     st->max_output_recoveries = 0;
     st->max_output_override = 0;
@@ -308,7 +309,7 @@ write_ring(const struct state *st, struct jw *w)
         jw_object(w);
         jw_kcstr(w, "name", t->name);
         jw_kbool(w, "exit", t->is_exit);
-        jw_kint(w, "turn", t->turn);
+        jw_kint(w, "turn", t->turn); /* of the session, as below */
         jw_kcstr(w, "file", t->file);
         jw_kint(w, "line", t->line);
         jw_kint(w, "wall_ms", t->wall_ms);
@@ -343,12 +344,13 @@ state_write(const struct state *st, struct buf *out)
     jw_kint(&w, "schema", STATE_SCHEMA);
     jw_kint(&w, "messages", (int64_t)st->n);
     jw_kint(&w, "messages_sent", (int64_t)st->n_sent);
-    jw_kint(&w, "turn", st->turn);
+    jw_kint(&w, "turn", st->turns_before + st->turn);
     jw_kint(&w, "max_output_recoveries", st->max_output_recoveries);
     jw_kint(&w, "max_output_override", st->max_output_override);
     jw_kbool(&w, "reactive_compact_attempted", st->reactive_compact_attempted);
     jw_kbool(&w, "stop_hook_active", st->stop_hook.all > 0);
-    jw_kint(&w, "last_compact_turn", st->compact.last_compact_turn);
+    jw_kint(&w, "last_compact_turn",
+            st->compact.last_compact_turn ? st->turns_before + st->compact.last_compact_turn : 0);
     jw_kint(&w, "compact_failures", st->compact.failures);
     jw_kint(&w, "context_tokens", st->context_tokens);
     jw_knum(&w, "bytes_per_token", st->bytes_per_token);

@@ -58,6 +58,7 @@ struct state {
     size_t bytes;                 /* of all messages, as tier_weight has them */
     struct validator_proof proof; /* how far core_mend knows them to be legal */
     int64_t turn;                 /* iterations of the running submit, from 1 */
+    int64_t turns_before;         /* of the session's submits before it */
     int max_output_recoveries;
     int max_output_override; /* 0: none */
     bool reactive_compact_attempted;
@@ -89,7 +90,8 @@ struct state {
 
 void state_init(struct state *st);
 void state_release(struct state *st);
-void state_begin_submit(struct state *st); /* counters of one submit back to their start */
+/* Counters of one submit back to their start; turns: of the session so far. */
+void state_begin_submit(struct state *st, int64_t turns);
 
 void state_append(struct state *st, const struct message *take_m);
 /* An answer came to a request of these messages: what it was made of is in the cache now. */

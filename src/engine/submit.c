@@ -450,7 +450,7 @@ submit_run(struct engine *e, struct work *take_w)
     int64_t began = clock_mono_ms();
     struct cancel *turn = engine_begin_turn(e);
     char *text = NULL;
-    state_begin_submit(&c->state);
+    state_begin_submit(&c->state, c->passport.turns);
     permit_begin_submit(c->permit);
     c->usage.submit = (struct usage){0};
     if (take_w->kind == WORK_PROMPT) {

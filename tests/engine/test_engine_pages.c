@@ -33,6 +33,11 @@ test_meters_count_each_request(void **state)
     for (int i = 0; i < 2; i++) {
         rig_submit(&r, "hello");
     }
+    m = ask(&r, QUERY_STATE); /* counted as on the status line and in the meters */
+    assert_int_equal(json_int(m, "turn", 0), 2);
+    assert_int_equal(json_int(m, "transitions.0.turn", 0), 1);
+    assert_int_equal(json_int(m, "transitions.1.turn", 0), 2);
+    json_free(m);
     m = ask(&r, QUERY_METERS);
     assert_int_equal(json_len(json_at(m, "requests")), 2);
     assert_int_equal(json_int(m, "requests.0.turn", 0), 1);
