@@ -34,7 +34,7 @@ command_clear(struct engine *e, struct str arg)
     core_save_passport(&e->core, SESSION_IDLE, NULL);
     core_session_new(&e->core, NULL);
     show_session(e);
-    tasks_session_changed(&e->core, str_is(arg, "stop"));
+    tasks_session_changed(&e->core, str_is(arg, "stop"), ", or with /clear stop");
 }
 
 /* Goes over to `id`. When that fails in the middle, the session that was left is opened again. */
@@ -58,7 +58,7 @@ go_to(struct engine *e, const char *id, bool fork)
     if (!ok && (!had_journal || !core_session_resume(c, left, false, &again)))
         core_session_new(c, NULL);
     show_session(e);
-    tasks_session_changed(c, false);
+    tasks_session_changed(c, false, "");
     return ok;
 }
 
@@ -211,8 +211,9 @@ command_export(struct engine *e, struct str arg)
         return;
     }
     if (str_is(w.file, "-")) {
-        core_refuse(c, "/export writes a file, and '-' is none: name one; for standard output: "
-                       "yare export %.8s",
+        core_refuse(c,
+                    "/export writes a file, and '-' is none: name one; for standard output: "
+                    "yare export %.8s",
                     c->session_id);
         return;
     }

@@ -187,7 +187,7 @@ tasks_stop(struct core *c, struct str id)
 }
 
 void
-tasks_session_changed(struct core *c, bool stop)
+tasks_session_changed(struct core *c, bool stop, const char *also)
 {
     struct buf names;
     struct task *t;
@@ -210,10 +210,8 @@ tasks_session_changed(struct core *c, bool stop)
     if (stop)
         core_notice(c, "stopping what ran in the background: %s", buf_cstr(&names));
     else
-        core_notice(c,
-                    "still running in the background: %s. Stop them in the activity pane; /clear "
-                    "stop would have ended them too",
-                    buf_cstr(&names));
+        core_notice(c, "still running in the background: %s. Stop them in the activity pane%s",
+                    buf_cstr(&names), also);
     buf_release(&names);
 }
 

@@ -31,5 +31,6 @@ void tasks_add_reminders(struct core *c, struct buf *out);
 enum tool_state tasks_shown_state(const struct task_info *i);
 /* By its id or its call's. False: no such one runs. */
 bool tasks_stop(struct core *c, struct str id);
-/* The session was changed: those of the one before go on, which a notice says, or end. */
-void tasks_session_changed(struct core *c, bool stop);
+/* The session was changed: those of the one before go on, which a notice says, or end. also: how else they are stopped, behind
+ * "stop them in the activity pane"; "": not. */
+void tasks_session_changed(struct core *c, bool stop, const char *also);

@@ -246,10 +246,19 @@ clear_keeps_or_ends_them(void **state)
     rig_says(&r, "done");
     rig_start(&r);
     rig_submit(&r, "go");
+    rig_post(&r, OP_COMMAND, "/fork"); /* the way out of another command is no advice here */
+    const struct event *e;
+    do
+        e = rig_kind(&r, EV_NOTICE);
+    while (!strstr(e->u.notice.text, "still running in the background"));
+    assert_true(str_ends(str_from(e->u.notice.text), "activity pane"));
     rig_post(&r, OP_COMMAND, "/clear");
-    const struct event *e = rig_kind(&r, EV_NOTICE);
+    do
+        e = rig_kind(&r, EV_NOTICE);
+    while (!strstr(e->u.notice.text, "still running in the background"));
     assert_non_null(
         strstr(e->u.notice.text, "still running in the background: bash_1 (sleep 300, pid "));
+    assert_true(str_ends(str_from(e->u.notice.text), "activity pane, or with /clear stop"));
     rig_post(&r, OP_COMMAND, "/clear stop");
     rig_until(&r, is_task, "\"state\":\"cancelled\"");
     rig_stop(&r);
