@@ -13,8 +13,9 @@
 enum piece { P_MODE, P_TRUST, P_MODEL, P_CONTEXT, P_TOKENS, P_COST, P_TURN, P_RUN, P_COUNT };
 
 /* What gives way first when the line is too long. A piece is named as often as it can shrink; the last time it is left out. */
-static const enum piece give_way[] = {P_TURN,  P_TOKENS, P_CONTEXT, P_TRUST, P_TOKENS,  P_MODEL,
-                                      P_MODEL, P_COST,   P_RUN,     P_COST,  P_CONTEXT, P_RUN};
+static const enum piece give_way[] = {P_TURN,   P_TOKENS,  P_CONTEXT, P_TRUST, P_TRUST,
+                                      P_TOKENS, P_MODEL,   P_MODEL,   P_COST,  P_RUN,
+                                      P_COST,   P_CONTEXT, P_RUN};
 
 struct meters {
     const struct view *v;
@@ -70,8 +71,8 @@ add_mode(struct meters *m, int level)
 static void
 add_trust(struct meters *m, int level)
 {
-    if (level == 0 && m->v->session_id && !m->v->trusted)
-        lines_add(&m->text[P_TRUST], ST_WARN, STR("not trusted"));
+    if (level < 2 && m->v->session_id && !m->v->trusted)
+        lines_add(&m->text[P_TRUST], ST_WARN, level ? STR("untrusted") : STR("not trusted"));
 }
 
 static void

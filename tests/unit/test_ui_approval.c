@@ -512,7 +512,7 @@ always_answers_the_offer_that_was_seen(void **state)
     v.asks[0].since_ms = 5;
     view_apply(&v, e);
     assert_int_equal(v.asks[0].since_ms, 5); /* it has waited all along */
-    press_none(YK_ENTER); /* was meant for what is gone */
+    press_none(YK_ENTER);                    /* was meant for what is gone */
     press_none('a');
     assert_shows(&c, "Bash(make all)");
     struct op *op = press(YK_ENTER);
