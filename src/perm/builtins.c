@@ -253,6 +253,17 @@ do_harmless(struct sh *sh, size_t leaf, const struct command *c)
 }
 
 static void
+do_help(struct sh *sh, size_t leaf, const struct command *c)
+{
+    bool plain = true;
+    for (size_t i = 1; i < c->n; i++)
+        plain = plain && c->argv[i].w.known && !is_option(&c->argv[i]);
+    set_class(sh, leaf, plain ? CLASS_READER : CLASS_UNKNOWN);
+    if (!plain)
+        effect_unknown(sh, leaf, "an option is not known");
+}
+
+static void
 do_wait(struct sh *sh, size_t leaf, const struct command *c)
 {
     set_class(sh, leaf, CLASS_READER);
@@ -369,6 +380,7 @@ static const struct builtin builtins[] = {
     {"wait", do_wait},
     {"jobs", do_bare},
     {"times", do_bare},
+    {"help", do_help},
     {"umask", do_bare},
     {"ulimit", do_bare},
     {"dirs", do_bare},

@@ -33,8 +33,8 @@ static const struct {
     {"go", NULL, "-toolexec --toolexec -exec --exec -vettool --vettool", ""},
     {"go", "env", "-w", ""},
     {"cargo", NULL, "--config", ""},
-    {"npm", NULL, "--script-shell --node-options --git --userconfig", ""},
-    {"pnpm", NULL, "--script-shell --node-options", ""},
+    {"npm", NULL, "--script-shell --node-options --git --userconfig --config.script-shell", ""},
+    {"pnpm", NULL, "--script-shell --node-options --config.script-shell --config.node-options", ""},
     {"gcc", NULL, "-wrapper -fplugin -specs --specs", ""},
     {"g++", NULL, "-wrapper -fplugin -specs --specs", ""},
     {"cc", NULL, "-wrapper -fplugin -specs --specs", ""},
@@ -54,10 +54,40 @@ static const struct {
     {"git", "send-pack", "--receive-pack --exec", ""},
     {"git", "fetch", "--upload-pack", ""},
     {"git", "pull", "--upload-pack", ""},
-    {"git", "clone", "--upload-pack -u --template", "objc"},
+    {"git", "clone", "--upload-pack -u --template --config -c", "objc"},
     {"git", "ls-remote", "--upload-pack --exec", ""},
     {"git", "archive", "--exec", ""},
     {"git", "grep", "--open-files-in-pager -O", "efABCm"},
+    {"git", "init", "--template", ""},
+    {"git", "send-email", "--smtp-server --to-cmd --cc-cmd --header-cmd", ""},
+    {"helm", NULL, "--post-renderer", ""},
+    {"kustomize", NULL, "--enable-exec --enable-alpha-plugins", ""},
+    {"pylint", NULL, "--init-hook", ""},
+    {"bat", NULL, "--pager", ""},
+    {"batcat", NULL, "--pager", ""},
+    {"delta", NULL, "--pager", ""},
+    {"ag", NULL, "--pager", ""},
+    {"ack", NULL, "--pager", ""},
+    {"jj", NULL, "--config --config-file --config-toml", ""},
+    {"hg", NULL, "--config", ""},
+    {"svn", NULL, "--diff-cmd --diff3-cmd --editor-cmd --config-option", ""},
+    {"apt", NULL, "-o --option -c --config-file", "at"},
+    {"apt-get", NULL, "-o --option -c --config-file", "at"},
+    {"apt-cache", NULL, "-o --option -c --config-file", "at"},
+    {"tcpdump", NULL, "-z", "BcCDEFGijMrsTVwWy"},
+    {"clang", NULL, "-fplugin -fpass-plugin -load", ""},
+    {"clang++", NULL, "-fplugin -fpass-plugin -load", ""},
+    {"c++", NULL, "-wrapper -fplugin -specs --specs", ""},
+    {"rustc", NULL, "-C --codegen", "LloOWAD"},
+    {"just", NULL, "--shell --shell-arg --shell-command", ""},
+    {"ssh-keygen", NULL, "-D", "abCEfFIJMmNnOPrRSsTtVWwYZz"},
+    {"ssh-add", NULL, "-s -e", "tTSHE"},
+    {"openssl", NULL, "-engine -provider -provider-path", ""},
+    {"pdflatex", NULL, "-shell-escape --shell-escape -enable-write18 --enable-write18", ""},
+    {"xelatex", NULL, "-shell-escape --shell-escape -enable-write18 --enable-write18", ""},
+    {"lualatex", NULL, "-shell-escape --shell-escape -enable-write18 --enable-write18", ""},
+    {"latexmk", NULL, "-e -r -shell-escape --shell-escape -latex -pdflatex -xelatex -lualatex", ""},
+    {"cmake", NULL, "-E", "DUGTABCSP"},
 };
 
 static bool
@@ -167,10 +197,55 @@ program_is_usual(struct str value)
     return false;
 }
 
+static bool
+begins_with_one(struct str s, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s.len >= strlen(names[i]) && strncasecmp(s.ptr, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Values of options that choose a program, or set what chooses one: those that do not. */
+static bool
+setting_is_usual(const struct perm_leaf *l, struct str option, struct str value)
+{
+    static const char *const pagers[] = {"less", "never", "cat", "more", "less -R", "less -RF"},
+                             *const apt[] = {"Dpkg::Options::=--force-conf",
+                                             "Dpkg::Options::=--force-",
+                                             "Dpkg::Use-Pty",
+                                             "Acquire::Retries",
+                                             "Acquire::http::Timeout",
+                                             "Acquire::ForceIPv",
+                                             "DPkg::Lock::Timeout",
+                                             "APT::Get::",
+                                             "APT::Install-",
+                                             "Debug::"},
+                             *const git[] = {"core.autocrlf=", "core.longpaths=", "user.",
+                                             "core.symlinks=", "advice.",         "init."},
+                             *const cmake[] = {"echo", "compare_files", "md5sum",
+                                               "sha",  "make_d",        "copy",
+                                               "cat",  "capabilities",  "tar"};
+    if (str_is(option, "--pager"))
+        return is_one_of(value, pagers, ARRAY_LEN(pagers));
+    if (leaf_is(l, "apt") || leaf_is(l, "apt-get") || leaf_is(l, "apt-cache"))
+        return !str_is(option, "-c") && !str_is(option, "--config-file") &&
+               plain_text(value, ":=-.\"_") && begins_with_one(value, apt, ARRAY_LEN(apt));
+    if (leaf_is(l, "git") && (str_is(option, "-c") || str_is(option, "--config")))
+        return begins_with_one(value, git, ARRAY_LEN(git));
+    if (leaf_is(l, "cmake"))
+        return begins_with_one(value, cmake, ARRAY_LEN(cmake));
+    return leaf_is(l, "rustc") && value.len && !str_starts(value, "link");
+}
+
 /* The value of that option names no program of its own. */
 static bool
 value_is_usual(const struct perm_leaf *l, struct str option, struct str value)
 {
+    if (setting_is_usual(l, option, value))
+        return true;
+    if (leaf_is(l, "apt") || leaf_is(l, "apt-get") || leaf_is(l, "apt-cache"))
+        return false;
     if (str_is(option, "-o"))
         return ssh_setting_is_plain(value);
     if (str_is(option, "SHELL"))
@@ -337,6 +412,8 @@ word_is_code(const struct perm_leaf *l, size_t i)
                 !isdigit((unsigned char)s.ptr[1]) && s.ptr[1] != '/');
     if (leaf_is(l, "go"))
         return str_contains(s, STR("-extld"));
+    if (leaf_is(l, "cargo") || leaf_is(l, "rustc")) /* "cargo rustc -- -C linker=PROGRAM" */
+        return str_starts(s, "linker=") || str_starts(s, "-Clinker=");
     if (leaf_is(l, "npm"))
         return str_starts(s, "--globalconfig");
     if (leaf_is(l, "gh"))

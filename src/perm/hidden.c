@@ -141,7 +141,11 @@ static const struct {
     {"gdbus", true},      {"dbus-send", true},
     {"logrotate", false}, {"nginx", false},
     {"openvpn", true},    {"ip", true},
-    {"tailscale", true},
+    {"tailscale", true},  {"jj", true},
+    {"hg", true},         {"delta", false},
+    {"helm", true},       {"kustomize", false},
+    {"svn", true},        {"pylint", false},
+    {"latexmk", false},   {"rustc", false},
 };
 
 void

@@ -1,5 +1,6 @@
 /* Judges a program by its table row; what has no row is unknown, and its operands are guessed at for deny. */
 #include <string.h>
+#include <strings.h>
 
 #include "perm/programs.h"
 
@@ -75,6 +76,41 @@ looks_like_path(struct sh *sh, const struct word *w)
            path_exists(sh, w);
 }
 
+/* "type=bind,source=PATH,...": the path in it. */
+static bool
+path_in_list(struct str s, struct str *ret)
+{
+    struct str part;
+    while (str_split(&s, ',', &part)) {
+        size_t skip = str_starts(part, "src=") ? 4 : str_starts(part, "source=") ? 7 : 0;
+        *ret = str_sub(part, skip, part.len);
+        if (skip && ret->len)
+            return true;
+    }
+    return false;
+}
+
+/* A file that stands behind something else in its word: "@path", "name=@path", "name=<path", "name@/path", "file://host/path". */
+static bool
+path_behind(const struct word *w, struct str *ret)
+{
+    struct str s = w->w.text;
+    if (!w->w.known || s.len < 2)
+        return false;
+    bool file = s.len > 7 && strncasecmp(s.ptr, "file://", 7) == 0;
+    size_t from = file ? str_find(s, '/', 7) : (size_t)-1;
+    for (size_t i = 0; i + 1 < s.len && from == (size_t)-1; i++) {
+        bool named = i == 0 || s.ptr[i - 1] == '=';
+        if ((s.ptr[i] == '@' && (named || s.ptr[i + 1] == '/')) ||
+            (s.ptr[i] == '<' && i > 0 && named))
+            from = i + 1;
+    }
+    if (from == (size_t)-1)
+        return path_in_list(s, ret);
+    *ret = str_sub(s, from, s.len);
+    return true;
+}
+
 void
 program_guess_reads(struct sh *sh, size_t leaf, const struct command *c, size_t from)
 {
@@ -82,10 +118,15 @@ program_guess_reads(struct sh *sh, size_t leaf, const struct command *c, size_t 
         const struct word *w = &c->argv[i];
         struct word part = *w;
         struct str s = w->w.text;
+        bool behind = path_behind(w, &part.w.text) && looks_like_path(sh, &part);
+        if (behind)
+            effect_add(sh, leaf, EFFECT_READ, &part);
         if (looks_like_path(sh, w)) {
             effect_add(sh, leaf, EFFECT_READ, w);
             continue;
         }
+        if (behind)
+            continue;
         /* --option=path, -Tpath, @path, name=@path, rev:path */
         size_t cut = w->w.known ? str_find(s, '=', 0) : (size_t)-1;
         if (cut == (size_t)-1 && w->w.known && s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-')

@@ -143,6 +143,8 @@ ops_tar(struct judged *j)
             ok = false;
         else if (tar_long(s, &t))
             continue;
+        else if (str_is(s, "--file"))
+            file = true;
         else if (str_starts(s, "--file=")) {
             struct word v = *w;
             v.w.text = str_sub(s, 7, s.len);

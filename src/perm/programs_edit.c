@@ -52,6 +52,16 @@ ops_write(struct judged *j)
     need_known(j);
 }
 
+/* tee: to nothing but "/dev/null" and the streams it has it only passes on what it reads. */
+void
+ops_tee(struct judged *j)
+{
+    size_t before = leaf_at(j->sh, j->leaf)->n_effects;
+    ops_write(j);
+    if (j->cls == CLASS_KNOWN && leaf_at(j->sh, j->leaf)->n_effects == before)
+        j->cls = CLASS_READER;
+}
+
 /* dir/base of src, for a target that is a folder. */
 static struct word
 below_word(struct judged *j, const struct word *dir, const struct word *src)

@@ -165,16 +165,40 @@ ops_ip(struct judged *j)
         judged_unknown(j, "this form of ip may change the network");
 }
 
+/* "-x", "--exec-batch" or a bundle that ends in it: what stands behind it is run. */
+static bool
+is_fd_exec(struct str s)
+{
+    if (str_is(s, "--exec") || str_is(s, "--exec-batch"))
+        return true;
+    char last = s.len > 1 && s.ptr[0] == '-' && s.ptr[1] != '-' ? s.ptr[s.len - 1] : 0;
+    return last == 'x' || last == 'X';
+}
+
 /* fd [PATTERN [FOLDER...]]: lists names. */
 void
 ops_fd(struct judged *j)
 {
+    size_t first = j->sh->ret->n_leaves;
+    for (size_t i = 1; i + 1 < j->c->n; i++)
+        if (is_fd_exec(j->c->argv[i].w.text))
+            leaf_inner(j->sh, j->leaf, j->c, i + 1, false);
+    if (j->sh->ret->n_leaves > first)
+        leaf_is_opaque(j->sh, j->leaf, first);
     struct word here = word_literal(j->sh, STR("."));
     if (j->o.n_operands < 2)
         effect_add(j->sh, j->leaf, EFFECT_READ, &here);
     judged_read(j, 1, EFFECT_READ);
     if (j->o.seen['L'])
         judged_follow(j, 1, FOLLOW_READ);
+}
+
+/* "who FILE" reads another record of logins, "who am i" does not. */
+void
+ops_who(struct judged *j)
+{
+    if (j->o.n_operands != 2)
+        judged_read(j, 0, EFFECT_READ);
 }
 
 /* ps: "aux" and "-ef". A BSD 'e' prints other programs' environment, and "-auxe" is read as that where there is no user "xe". */

@@ -141,7 +141,7 @@ static const struct program rows[] = {
     {"eza",
      CLASS_READER,
      ops_list,
-     {.shorts = "1aABbdDFfgGhHilLrRsSTtuUm:",
+     {.shorts = "1aABbdDFfgGhHilL:rRs:STt:uUmI:",
       .longs = "long all almost-all tree/R recurse/R level= git git-ignore icons=? color=? "
                "colour=? sort= header group group-directories-first reverse only-dirs only-files "
                "oneline grid across classify=? binary bytes no-permissions no-user no-time "
@@ -167,7 +167,7 @@ static const struct program rows[] = {
     SAFE_ROW("groups", ops_text, "", ""),
     SAFE_ROW("users", ops_none, "", ""),
     SAFE_ROW("logname", ops_none, "", ""),
-    READ_ROW("who", ops_text, "abdHlmpqrstTu",
+    READ_ROW("who", ops_who, "abdHlmpqrstTu",
              "all boot dead heading login process count runlevel short time users mesg"),
     SAFE_ROW("tty", ops_none, "s", "silent quiet"),
     READ_ROW("clear", ops_none, "x", ""),

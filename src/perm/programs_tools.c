@@ -42,6 +42,13 @@ static const struct program rows[] = {
     {"bsdtar", CLASS_READER, ops_tar, {.single = true}, false},
     {"unzip", CLASS_READER, ops_unzip, {.shorts = "lvtpcqZ12smhMC", .exact = true}, false},
     {"zipinfo", CLASS_READER, ops_zipinfo, {.shorts = "12slmvhtTzMC", .exact = true}, false},
+    EXACT_ROW("tokei", ops_tree, "fCe:s:t:o:c:n:",
+              "files hidden compact exclude= sort= type= output= columns= num-format= no-ignore "
+              "no-ignore-parent no-ignore-dot no-ignore-vcs"),
+    EXACT_ROW("scc", ops_tree, "f:i:s:wx:cdazM:v",
+              "by-file format= include-ext= sort= wide exclude-ext= no-complexity no-duplicates "
+              "dryness exclude-dir= no-gitignore no-ignore no-cocomo not-match= ci no-size no-gen "
+              "no-min-gen"),
     /* Only the verbs that ops_verb knows. */
     {"npm",
      CLASS_READER,

@@ -49,7 +49,7 @@ static const struct program rows[] = {
      false},
     {"tee",
      CLASS_KNOWN,
-     ops_write,
+     ops_tee,
      {.shorts = "aip", .longs = "append ignore-interrupts output-error=?" HELP},
      false},
     {"truncate",

@@ -9,8 +9,14 @@
 static bool
 var_is_number(struct sh *sh, struct str name)
 {
+    /* The shell makes their values itself, whatever its environment holds. */
+    static const char *const counted[] = {"RANDOM", "SRANDOM", "SECONDS", "LINENO",      "PPID",
+                                          "UID",    "EUID",    "BASHPID", "EPOCHSECONDS"};
     const struct var *v = state_get(&sh->st, name);
     int64_t n;
+    for (size_t i = 0; !v && i < ARRAY_LEN(counted); i++)
+        if (str_is(name, counted[i]))
+            return true;
     return v && (v->kind == VAR_NUMBER || (v->kind == VAR_TEXT && arith_value(v->text, &n)));
 }
 

@@ -271,6 +271,25 @@ run_flock(struct wrap *x)
         run_input(x);
 }
 
+/* "env -S '-i PROGRAM' A" is "env -i PROGRAM A", for deny. */
+static void
+env_split(struct wrap *x)
+{
+    struct buf b;
+    struct str s = str_trim(x->o.value['S']->w.text);
+    if (!str_starts(s, "-")) {
+        leaf_inner_text(x->sh, x->leaf, s, false);
+        return;
+    }
+    buf_init(&b, SH_PARSE_BYTES);
+    buf_adds(&b, "env ");
+    buf_add_str(&b, s);
+    buf_addc(&b, ' ');
+    buf_add_str(&b, join(x->sh, x->c, x->o.n_operands ? x->o.operands[0] : x->c->n, x->c->n));
+    leaf_inner_text(x->sh, x->leaf, arena_str(x->sh->a, buf_str(&b)), false);
+    buf_release(&b);
+}
+
 static void
 run_env(struct wrap *x)
 {
@@ -300,7 +319,7 @@ run_env(struct wrap *x)
     if (i >= c->n && !x->o.unknown && !x->o.value['S'])
         leaf_at(sh, x->leaf)->cls = CLASS_UNKNOWN;
     if (x->o.value['S'])
-        leaf_inner_text(sh, x->leaf, x->o.value['S']->w.text, false);
+        env_split(x);
     if (x->o.unknown || (i < c->n && arg_is(c, first, "-") && str_starts(c->argv[i].w.text, "-")))
         wrap_guess(x, x->from);
     else
@@ -503,6 +522,8 @@ wrapper_run(struct sh *sh, size_t leaf, const struct command *c)
         const struct wrapper *w = wrapper_find(plain, c, &x.from);
         x.w = w && w->kind == W_INTERP ? w : NULL;
     }
+    if (x.w && x.w->kind == W_GUESS && c->n == 1 && program_find(name))
+        x.w = NULL; /* "arch" alone tells of the machine */
     if (!x.w)
         return false;
     static void (*const run[])(struct wrap *) = {
