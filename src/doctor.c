@@ -264,7 +264,8 @@ server_row(struct model_server *server, bool first, const char *from)
     buf_release(&b);
 }
 
-/* The server that OPENAI_BASE_URL names, unless it was found already. True: it answers. */
+/* The server that OPENAI_BASE_URL names, unless it was found already. True: a row says what is known of it; one elsewhere that is silent
+ * has none, for this is about what runs here. */
 static bool
 named_server_row(struct report *r, const struct local_list *l)
 {
@@ -277,10 +278,14 @@ named_server_row(struct report *r, const struct local_list *l)
     for (size_t i = 0; i < l->n; i++)
         found |= strcmp(model_server_url(l->servers[i]), model_server_url(server)) == 0;
     bool answers = !found && model_server_ask(server, r->s->cancel, ANSWER_MS, &err);
+    bool silent = !found && !answers && http_is_loopback(base);
     if (answers)
         server_row(server, !l->n, " (OPENAI_BASE_URL)");
+    else if (silent)
+        row(l->n ? "" : "servers", "%s (OPENAI_BASE_URL) does not say which models it has: %s",
+            model_server_place(server), err.text);
     model_server_free(server);
-    return answers;
+    return answers || silent;
 }
 
 static void

@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/config.h"
 #include "base/fs.h"
+#include "base/http.h"
 #include "engine/engine.h"
 #include "model/local.h"
 
@@ -84,6 +85,17 @@ setup_offer_end(struct setup *s, bool wait)
 
 /* ---- /connect ---- */
 
+/* The one that answers now is a server on this machine, at an address of its own. */
+static bool
+has_own_server(struct setup *s)
+{
+    const char *from, *url = s->last.base_url;
+    const char *name = s->last.provider ? s->last.provider : setup_provider(s, &from);
+    if (!s->last.provider && strcmp(name, "openai") == 0)
+        url = setup_base_url(s, name, &from);
+    return strcmp(name, "openai") == 0 && url && http_is_loopback(url);
+}
+
 static char *
 servers(void *user)
 {
@@ -101,9 +113,10 @@ servers(void *user)
         buf_addc(&b, '\n');
     }
     if (!l.n)
-        buf_adds(&b,
-                 "no model server answers on this machine (Ollama, llama.cpp, LM Studio and vLLM "
-                 "at their usual ports were asked)\n");
+        buf_addf(&b,
+                 "no %smodel server answers on this machine (Ollama, llama.cpp, LM Studio and vLLM "
+                 "at their usual ports were asked)\n",
+                 has_own_server(s) ? "other " : "");
     buf_adds(&b,
              "/connect ollama|llama.cpp|lmstudio|vllm|openai|anthropic|offline|URL [MODEL]; --save "
              "keeps it for the next start");

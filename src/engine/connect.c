@@ -90,13 +90,27 @@ split(struct str arg)
     return w;
 }
 
+/* "connected: qwen3:8b (openai, Ollama at 127.0.0.1:11434)" */
+static void
+add_connected(const struct core *c, struct buf *out)
+{
+    buf_addf(out, "connected: %s (%s", c->model, c->provider->name);
+    if (c->provider->server)
+        buf_addf(out, ", %s at %s", server_kind_name(model_server_kind(c->provider->server)),
+                 model_server_place(c->provider->server));
+    buf_addc(out, ')');
+}
+
 static void
 list_servers(struct engine *e)
 {
     struct core *c = &e->core;
+    struct buf b;
     char *text = c->seams.servers ? c->seams.servers(c->seams.user) : NULL;
-    core_notice(c, "connected: %s (%s)\n%s", c->model, c->provider->name,
-                text ? text : "nothing else can be connected here");
+    buf_init(&b, 4096);
+    add_connected(c, &b);
+    core_notice(c, "%s\n%s", buf_cstr(&b), text ? text : "nothing else can be connected here");
+    buf_release(&b);
     free(text);
 }
 
@@ -118,11 +132,7 @@ say_connected(struct core *c)
 {
     struct buf b;
     buf_init(&b, 4096);
-    buf_addf(&b, "connected: %s (%s", c->model, c->provider->name);
-    if (c->provider->server)
-        buf_addf(&b, ", %s at %s", server_kind_name(model_server_kind(c->provider->server)),
-                 model_server_place(c->provider->server));
-    buf_addc(&b, ')');
+    add_connected(c, &b);
     if (context_window(c) > 0)
         buf_addf(&b, ", %lld tokens", (long long)context_window(c));
     core_notice(c, "%s", buf_cstr(&b));
