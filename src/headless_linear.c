@@ -76,22 +76,43 @@ drop_ask(struct linear *l, size_t i)
 }
 
 static void
-post_answer(struct linear *l, uint64_t ask_id, enum perm_answer how, const char *reason)
+post_answer(struct linear *l, const struct event *ask, enum perm_answer how, const char *reason)
 {
     struct op *op = op_new(OP_PERM_ANSWER, NULL);
-    op->perm.ask_id = ask_id;
+    op->perm.ask_id = ask->u.ask.id;
+    op->perm.offer = ask->u.ask.offer;
     op->perm.answer = how;
     op->perm.reason = reason && *reason ? xstrdup(reason) : NULL;
     engine_post(l->engine, op);
+}
+
+/* One that waits already is told anew: its reasons or what "always" would do changed. False: none has that number. */
+static bool
+replace_ask(struct linear *l, struct event *take_ev)
+{
+    for (size_t i = 0; i < l->n_asks; i++) {
+        if (l->asks[i]->u.ask.id != take_ev->u.ask.id)
+            continue;
+        event_free(l->asks[i]);
+        l->asks[i] = take_ev;
+        if (i == 0) {
+            l->ask_shown = false;
+            l->line = ASK_PROMPT;
+        }
+        return true;
+    }
+    return false;
 }
 
 /* One that nobody is shown would hold the turn for ever: past the most it is answered at once. */
 static void
 add_ask(struct linear *l, struct event *take_ev)
 {
+    if (replace_ask(l, take_ev))
+        return;
     if (l->n_asks >= LINEAR_ASKS_MAX) {
         linear_line(l, "too many requests wait: one more is answered no");
-        post_answer(l, take_ev->u.ask.id, PERM_ANSWER_NO, "too many requests wait already");
+        post_answer(l, take_ev, PERM_ANSWER_NO, "too many requests wait already");
         event_free(take_ev);
         return;
     }
@@ -112,7 +133,7 @@ decided(struct linear *l, uint64_t id)
 static void
 answer(struct linear *l, enum perm_answer how, const char *reason)
 {
-    post_answer(l, l->asks[0]->u.ask.id, how, reason);
+    post_answer(l, l->asks[0], how, reason);
     drop_ask(l, 0);
 }
 
@@ -146,8 +167,10 @@ take_answer(struct linear *l, struct str s)
         answer(l, PERM_ANSWER_NO, reason);
         free(reason);
     } else {
-        linear_line(l, "A request waits: answer y, a, n (with a reason behind it) or w. Ctrl+C "
-                       "interrupts the turn.");
+        linear_line(l,
+                    "A request waits: answer y, %sn (with a reason behind it) or w. Ctrl+C "
+                    "interrupts the turn.",
+                    l->asks[0]->u.ask.n_rules ? "a, " : "");
     }
 }
 

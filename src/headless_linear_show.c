@@ -14,6 +14,7 @@
 #define DIFF_LINES 60
 #define OUTPUT_LINES 12
 #define INPUT_LINES 20
+#define WHICH_COLUMNS 60
 
 /* ---- text ---- */
 
@@ -212,17 +213,42 @@ show_block(struct linear *l, const struct event *ev)
         linear_fresh_line(l);
 }
 
+/* Which call it was, where the line before does not say it: the beginning of its first line. */
+static void
+add_which(struct linear *l, const struct event *ev, struct buf *out)
+{
+    const char *id = ev->u.tool.id ? ev->u.tool.id : "";
+    bool known = l->calls_open == 1 && *id && strncmp(id, l->call_line, strlen(l->call_line)) == 0 &&
+                 l->call_line[0];
+    struct str what = str_from(ev->u.tool.what), line = {0};
+    l->calls_open -= l->calls_open > 0;
+    l->call_line[0] = '\0';
+    if (known || !str_split(&what, '\n', &line) || !line.len)
+        return;
+    size_t fit = text_fit(line, WHICH_COLUMNS, NULL);
+    buf_add_str(out, str_sub(line, 0, fit));
+    buf_adds(out, fit < line.len ? "...: " : ": ");
+}
+
 static void
 show_tool(struct linear *l, const struct event *ev)
 {
     const char *name = ev->u.tool.name ? ev->u.tool.name : "tool";
     const char *what = ev->u.tool.what ? ev->u.tool.what : "";
-    if (ev->phase == PHASE_START)
+    if (ev->phase == PHASE_START) {
         linear_line(l, "[%s] %s", name, what);
+        l->calls_open++;
+        (void)snprintf(l->call_line, sizeof l->call_line, "%s",
+                       ev->u.tool.id ? ev->u.tool.id : "");
+    }
     if (ev->phase != PHASE_END)
         return;
-    linear_line(l, "[%s] %s%s%s", name, tool_state_name(ev->u.tool.state),
+    struct buf which;
+    buf_init(&which, BUF_MAX);
+    add_which(l, ev, &which);
+    linear_line(l, "[%s] %s%s%s%s", name, buf_cstr(&which), tool_state_name(ev->u.tool.state),
                 ev->u.tool.summary ? ": " : "", ev->u.tool.summary ? ev->u.tool.summary : "");
+    buf_release(&which);
     bool shell = strcmp(name, "Bash") == 0;
     if (ev->u.tool.output && (ev->u.tool.is_diff || shell || ev->u.tool.is_error))
         linear_lines(l, "  ", str_from(ev->u.tool.output),
@@ -404,19 +430,35 @@ linear_show_rules(struct linear *l)
         linear_line(l, "  allow %s", ev->u.ask.rules[i]);
 }
 
+/* What an answer would do: "always" only where there is something to save, or to allow for the session. */
+static struct str
+question(const struct linear *l)
+{
+    const struct event *ask = l->n_asks ? l->asks[0] : NULL;
+    bool saves = ask && ask->u.ask.rules_file;
+    switch (l->line) {
+    case ASK_PERMISSION:
+        return !ask || !ask->u.ask.n_rules ? STR("y once, n no, w why: ")
+               : saves                     ? STR("y once, a always, n no, w why: ")
+                                           : STR("y once, a this session, n no, w why: ");
+    case ASK_ALWAYS:
+        return saves ? STR("Enter (or y) saves and allows, n goes back: ")
+                     : STR("Enter (or y) allows, n goes back: ");
+    case ASK_REASON:
+        return STR("reason for the model (may be empty): ");
+    case ASK_PROMPT:
+        break;
+    }
+    return STR("> ");
+}
+
 void
 linear_prompt(struct linear *l)
 {
-    static const char *const questions[] = {
-        [ASK_PROMPT] = "> ",
-        [ASK_PERMISSION] = "y once, a always, n no, w why: ",
-        [ASK_ALWAYS] = "Enter (or y) saves and allows, n goes back: ",
-        [ASK_REASON] = "reason for the model (may be empty): ",
-    };
     linear_fresh_line(l);
     if (l->line == ASK_PROMPT && l->mode != PERM_DEFAULT)
         put(l, str_from(perm_mode_shown(l->mode)));
-    put(l, str_from(questions[l->line]));
+    put(l, question(l));
     l->mid_line = false;
     l->prompted = true;
 }

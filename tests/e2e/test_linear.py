@@ -77,6 +77,25 @@ def a_whole_job_by_lines():
     w.close()
 
 
+def calls_at_once_are_told_apart():
+    w = World()
+    bash = lambda command: {"tool_use": {"name": "Bash", "input": {"command": command}}}
+    server = Server(w, {"responses": [[bash("echo one"), bash("echo two"), bash("ls no-such-file")], [{"text": "There."}],
+                                      [bash("echo alone")], [{"text": "Well."}]]})
+    t = Lines(w, ("--linear",), server.env)
+    t.wait_for(PROMPT)
+    got = t.say("go")
+    for want in (r"\[Bash\] echo one: done", r"\[Bash\] echo two: done", r"\[Bash\] ls no-such-file: failed"):
+        check(re.search(want, got), want, "is missing:", got)
+    got = t.say("again")
+    check("[Bash] echo alone\n[Bash] done" in got, got)  # where one alone runs it is known
+    t.type("\x04")
+    check(t.status() == 0, "exit", t.process.returncode)
+    t.close()
+    server.close()
+    w.close()
+
+
 def a_session_without_a_word_is_no_place_to_go_back_to():
     w = World()
     t = Lines(w)
@@ -116,7 +135,8 @@ def always_shows_the_rule_before_it_is_saved():
     w = World()
     t = Lines(w)
     t.wait_for(PROMPT)
-    t.say("run touch made.txt", "n no, w why: $")
+    got = t.say("run touch made.txt", "n no, w why: $")
+    check("y once, a always, n no" in got, got)
     got = t.say("a", "goes back: $")
     check("These rules would be saved in" in got and "allow Edit(/made.txt)" in got, got)
     t.say("x", "n no, w why: $")
@@ -128,6 +148,30 @@ def always_shows_the_rule_before_it_is_saved():
     t.type("\x04")
     t.status()
     t.close()
+    w.close()
+
+
+def always_is_offered_only_where_it_is_something():
+    w = World()
+    server = Server(w, {"responses": [[{"tool_use": {"name": "Bash", "input": {"command": "echo a > .yare/x"}}}], [{"text": "I see."}],
+                                      [{"tool_use": {"name": "Bash", "input": {"command": "sh ./x.sh"}}}], [{"text": "Well."}]]})
+    t = Lines(w, ("--linear",), server.env)
+    t.wait_for(PROMPT)
+    got = t.say("go", "n no, w why: $")
+    check("y once, n no" in got, "always is offered where there is no rule:", got)
+    got = t.say("maybe", "n no, w why: $")
+    check("answer y, n (" in got, got)
+    t.say("n no")
+    got = t.say("again", "n no, w why: $")
+    check("y once, a this session, n no" in got, got)
+    got = t.say("a", "goes back: $")
+    check("until the session ends" in got and "saves" not in got, got)
+    t.say("y")
+    t.type("\x04")
+    check(t.status() == 0, "exit", t.process.returncode)
+    t.check_plain()
+    t.close()
+    server.close()
     w.close()
 
 
@@ -292,8 +336,8 @@ def it_is_recorded_too():
 
 
 if __name__ == "__main__":
-    main(a_whole_job_by_lines, a_session_without_a_word_is_no_place_to_go_back_to, a_denial_with_its_reason_reaches_the_model,
-         always_shows_the_rule_before_it_is_saved,
+    main(calls_at_once_are_told_apart, a_whole_job_by_lines, a_session_without_a_word_is_no_place_to_go_back_to, a_denial_with_its_reason_reaches_the_model,
+         always_shows_the_rule_before_it_is_saved, always_is_offered_only_where_it_is_something,
          ctrl_c_interrupts_and_twice_ends, what_was_typed_before_a_request_does_not_answer_it,
          what_is_typed_meanwhile_brings_no_prompt_into_its_answer, chosen_where_no_screen_can_be,
          the_screen_comes_up_in_the_c_locale, a_pipe_is_told_about_print_mode, signals_end_it,
