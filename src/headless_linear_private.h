@@ -8,6 +8,13 @@ enum linear_ask { ASK_PROMPT, ASK_PERMISSION, ASK_ALWAYS, ASK_REASON };
 
 #define LINEAR_ASKS_MAX 1000
 
+#define LINEAR_CALLS                                                                               \
+    64 /* more than run at once; the end of one past that does not say which it was */
+
+struct linear_call {
+    char id[80], what[256]; /* the beginnings */
+};
+
 struct linear {
     struct engine *engine;
     const struct linear_options *o;
@@ -29,6 +36,9 @@ struct linear {
     char *session_id;
     int64_t ctx_used, ctx_window;
     double cost;
+    struct linear_call calls[LINEAR_CALLS]; /* of tools, those that run, oldest first */
+    size_t n_calls;
+    bool call_said; /* the last line said of any tool is the beginning of the newest */
     bool greeted, talked, closed, quit, failed;
     int code;
     int64_t interrupt_ms; /* of the Ctrl+C before; 0: none */

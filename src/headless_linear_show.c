@@ -213,21 +213,36 @@ show_block(struct linear *l, const struct event *ev)
         linear_fresh_line(l);
 }
 
-/* Which call it was, where the line before does not say it: the beginning of its first line. */
 static void
-add_which(struct linear *l, const struct event *ev, struct buf *out)
+note_call(struct linear *l, const struct event *ev)
 {
-    const char *id = ev->u.tool.id ? ev->u.tool.id : "";
-    bool known = l->calls_open == 1 && *id && strncmp(id, l->call_line, strlen(l->call_line)) == 0 &&
-                 l->call_line[0];
     struct str what = str_from(ev->u.tool.what), line = {0};
-    l->calls_open -= l->calls_open > 0;
-    l->call_line[0] = '\0';
-    if (known || !str_split(&what, '\n', &line) || !line.len)
+    l->call_said = l->n_calls < LINEAR_CALLS;
+    if (!l->call_said || !ev->u.tool.id)
         return;
-    size_t fit = text_fit(line, WHICH_COLUMNS, NULL);
-    buf_add_str(out, str_sub(line, 0, fit));
-    buf_adds(out, fit < line.len ? "...: " : ": ");
+    struct linear_call *c = &l->calls[l->n_calls++];
+    (void)str_split(&what, '\n', &line);
+    size_t fit = text_fit(text_start(line, sizeof c->what - 4), WHICH_COLUMNS, NULL);
+    (void)snprintf(c->id, sizeof c->id, "%s", ev->u.tool.id);
+    (void)snprintf(c->what, sizeof c->what, "%.*s%s", (int)fit, line.ptr ? line.ptr : "",
+                   fit < line.len ? "..." : "");
+}
+
+/* Which call it was, where the line before does not say it. */
+static void
+add_which(struct linear *l, const char *id, struct buf *out)
+{
+    size_t i = 0;
+    while (i < l->n_calls && strncmp(l->calls[i].id, id, sizeof l->calls[i].id - 1) != 0)
+        i++;
+    bool alone = l->n_calls == 1 && l->call_said;
+    l->call_said = false;
+    if (i == l->n_calls)
+        return;
+    if (!alone && l->calls[i].what[0])
+        buf_addf(out, "%s: ", l->calls[i].what);
+    l->n_calls--;
+    memmove(l->calls + i, l->calls + i + 1, (l->n_calls - i) * sizeof *l->calls);
 }
 
 static void
@@ -237,15 +252,13 @@ show_tool(struct linear *l, const struct event *ev)
     const char *what = ev->u.tool.what ? ev->u.tool.what : "";
     if (ev->phase == PHASE_START) {
         linear_line(l, "[%s] %s", name, what);
-        l->calls_open++;
-        (void)snprintf(l->call_line, sizeof l->call_line, "%s",
-                       ev->u.tool.id ? ev->u.tool.id : "");
+        note_call(l, ev);
     }
     if (ev->phase != PHASE_END)
         return;
     struct buf which;
     buf_init(&which, BUF_MAX);
-    add_which(l, ev, &which);
+    add_which(l, ev->u.tool.id ? ev->u.tool.id : "", &which);
     linear_line(l, "[%s] %s%s%s%s", name, buf_cstr(&which), tool_state_name(ev->u.tool.state),
                 ev->u.tool.summary ? ": " : "", ev->u.tool.summary ? ev->u.tool.summary : "");
     buf_release(&which);
@@ -300,6 +313,7 @@ show_result(struct linear *l, const struct event *ev)
 {
     struct buf b;
     buf_init(&b, 4096);
+    l->n_calls = 0;
     if (ev->u.result.is_error)
         buf_adds(&b, event_end_words(ev->u.result.exit));
     if (l->ctx_window > 0)
