@@ -332,11 +332,40 @@ place(const struct chain *c, const struct access *a, const struct path_names *n)
                             : "outside the project";
 }
 
+/* Edit without brackets is for the shell what it is for the tools: single files, in the project. */
+static const struct perm_rule *
+bare_edit(const struct chain *c, const struct access *a, const struct path_names *n)
+{
+    bool edit = a->cover && (a->redirect || a->cover->editor) && kinds[a->kind].write &&
+                !kinds[a->kind].tree;
+    if (!edit || c->mode == PERM_PLAN || !path_in_roots(c, n, false))
+        return NULL;
+    for (size_t i = 0; c->req->rules && i < c->req->rules->n; i++) {
+        const struct perm_rule *r = &c->req->rules->rules[i];
+        if (!r->body && strcmp(r->tool, "Edit") == 0 && rule_counts(r, &c->allow))
+            return r;
+    }
+    return NULL;
+}
+
+/* A rule with a pattern speaks for names, not for the other names that a file has. */
+static const struct perm_rule *
+place_rule(const struct chain *c, const struct access *a, const struct path_names *n)
+{
+    if (a->kind == EFFECT_EXEC)
+        return NULL;
+    const struct perm_rule *r = path_allowed(c, a, n);
+    if (!r)
+        r = bare_edit(c, a, n);
+    bool pattern = r && (!r->body || strpbrk(r->body, "*?[{"));
+    return pattern && writes_through(a, n) ? NULL : r;
+}
+
 static void
 judge_place(struct chain *c, const struct access *a, const struct path_names *n)
 {
     bool write = kinds[a->kind].write;
-    const struct perm_rule *r = a->kind == EFFECT_EXEC ? NULL : path_allowed(c, a, n);
+    const struct perm_rule *r = place_rule(c, a, n);
     const char *leads = n->v[n->n - 1];
     if (r) {
         chain_add(c, "rules", VERDICT_ALLOW, FORCE_PLAIN, r, a->shown, "an allow rule names '%s'",

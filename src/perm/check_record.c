@@ -18,12 +18,24 @@ scope_of(const struct cJSON *t, const char *key, enum scope fallback)
     return s ? SCOPE_PROJECT : fallback;
 }
 
+/* As with settings that cannot be read: what a deny or ask rule would have said is not known, so every call asks. */
+static void
+tell_unread(struct check_record *r, enum verdict list, const char *path)
+{
+    if (list != VERDICT_ALLOW && !r->rules.broken)
+        r->rules.broken = xasprintf("what '%s' of the record holds", path);
+}
+
 static void
 add_rules(struct check_record *r, enum verdict list, const char *path, enum scope scope)
 {
     const struct cJSON *a = json_at(r->tree, path);
+    if (a && !json_is_array(a) && !json_is_null(a))
+        tell_unread(r, list, path);
     for (const struct cJSON *m = json_first(a); json_is_array(a) && m; m = json_next(m)) {
         struct str s = json_value_str(m);
+        if (!s.ptr)
+            tell_unread(r, list, path);
         char *text = s.ptr ? str_dup(s) : xstrdup("");
         perm_rules_add(&r->rules, list, text, scope, false, NULL, 0);
         free(text);
@@ -41,9 +53,12 @@ mode_of(const struct cJSON *t, enum perm_mode *ret)
 static enum verdict
 hook_of(const struct cJSON *t)
 {
-    const char *s = json_cstr(t, "hook.decision", NULL);
-    if (!json_is_object(json_at(t, "hook")) || !s)
+    const struct cJSON *hook = json_at(t, "hook"), *said = json_at(t, "hook.decision");
+    if (!hook || json_is_null(hook) || (json_is_object(hook) && (!said || json_is_null(said))))
         return VERDICT_NONE;
+    const char *s = json_cstr(t, "hook.decision", NULL);
+    if (!s)
+        return VERDICT_ASK; /* an answer that cannot be read is no yes */
     if (strcmp(s, "deny") == 0 || strcmp(s, "block") == 0)
         return VERDICT_DENY;
     if (strcmp(s, "allow") == 0 || strcmp(s, "approve") == 0)

@@ -141,10 +141,11 @@ name_is(struct str part, const char *pattern)
     return match;
 }
 
+/* before: the part in front of the path, or nothing. */
 static const char *
-parts_protected(const char *path, bool *ret_own)
+parts_protected(struct str before, const char *path, bool *ret_own)
 {
-    struct str rest = str_from(path), part, before = {0};
+    struct str rest = str_from(path), part;
     const char *found = NULL;
     bool in_claude = false;
     *ret_own = false;
@@ -178,20 +179,57 @@ const char *
 path_name_protected(const char *path)
 {
     bool own;
-    return parts_protected(path, &own);
+    return parts_protected((struct str){0}, path, &own);
 }
 
-/* The part of a path below the folder that the person opened; the folders above are theirs. */
+/* A working copy in there is an ordinary project: those that an agent made, and those of git. */
+static bool
+is_worktree(const char *root, size_t end, bool own)
+{
+    if (own)
+        return strncmp(root + end, "/worktrees/", 11) == 0 && root[end + 11];
+    char *git = fs_join(root, ".git");
+    bool has = root[end] && fs_exists(git);
+    free(git);
+    return has;
+}
+
+/* How much of a root does not count: the folders above are the person's. But what is guarded in itself stays so when it was opened,
+ * and so does what lies in settings or in the repository's own folder. */
+static size_t
+root_length(const char *root)
+{
+    size_t n = strlen(root);
+    for (size_t from = 0, end; from < n; from = end) {
+        while (root[from] == '/')
+            from++;
+        end = from + strcspn(root + from, "/");
+        if (root[from] != '.' && (unsigned char)root[from] < 0x80)
+            continue;
+        bool own = false;
+        char *name = str_dup(str_make(root + from, end - from));
+        bool guarded = parts_protected((struct str){0}, name, &own) &&
+                       (own || end == n || name_is(str_from(name), ".git"));
+        free(name);
+        if (guarded && !is_worktree(root, end, own))
+            return from;
+    }
+    return n;
+}
+
+/* The part of a path that is judged by its names: below the outermost of the folders that were opened. */
 static const char *
 below_roots(const struct chain *c, const char *path)
 {
-    const char *rest = path;
+    const char *rest = NULL;
     for (size_t i = 0; i < c->n_roots; i++) {
-        size_t n = strlen(c->roots[i]);
-        if (n > 1 && path_inside(path, c->roots[i], c->fold) && path + n > rest)
-            rest = path + n;
+        if (strlen(c->roots[i]) <= 1 || !path_inside(path, c->roots[i], c->fold))
+            continue;
+        const char *from = path + root_length(c->roots[i]);
+        if (!rest || from < rest)
+            rest = from;
     }
-    return rest;
+    return rest ? rest : path;
 }
 
 const char *
@@ -209,15 +247,28 @@ path_pattern_protected(const struct chain *c, const char *pattern, bool *ret_own
     return found;
 }
 
+/* The last part of what stands before rest. */
+static struct str
+part_before(const char *path, const char *rest)
+{
+    size_t end = (size_t)(rest - path), from;
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    for (from = end; from > 0 && path[from - 1] != '/';)
+        from--;
+    return str_make(path + from, end - from);
+}
+
 const char *
 path_protected(const struct chain *c, const char *path, bool tree, bool *ret_own)
 {
-    const char *what = parts_protected(below_roots(c, path), ret_own);
+    const char *below = below_roots(c, path);
+    const char *what = parts_protected(part_before(path, below), below, ret_own);
     const struct own_dirs *own = chain_own(c);
     for (size_t i = 0; i < own->n && !*ret_own; i++) {
         bool in_own = path_inside(path, own->v[i], true);
         bool worktree = in_own && strcmp(fs_basename(own->v[i]), ".claude") == 0 && !what &&
-                        below_roots(c, path) > path + strlen(own->v[i]);
+                        below > path + strlen(own->v[i]);
         if ((in_own && !worktree) || (tree && path_inside(own->v[i], path, true))) {
             *ret_own = true;
             what = "yare's own settings and data";
@@ -291,7 +342,7 @@ const char *
 protected_by_name(const char *path)
 {
     bool own;
-    return parts_protected(path, &own);
+    return parts_protected((struct str){0}, path, &own);
 }
 
 bool

@@ -6,8 +6,9 @@
 The files (perm_*.jsonl beside this one unless named) hold one case a line: the record that `yare perm check` reads, and
   id, group, why   the case's name, its kind, and in one line why the answer has to be so
   want             allow, ask, deny, or not_allow (ask or deny)
-  world            {"files": [...], "texts": {name: text}, "links": {name: target}, "tracked": [...]}: what the case's project
-                   holds beside FILES, and the names in git's index (without "tracked" there is no index yet)
+  world            {"files": [...], "texts": {name: text}, "links": {name: target}, "hard": {name: file}, "tracked": [...]}: what
+                   the case's project holds beside FILES ("hard": another name of a file), and the names in git's index (without
+                   "tracked" there is no index yet)
 In all texts {P} is the project's folder and {H} the home folder; a path in `world` is in the project unless it begins
 with one of them.  Each world is made for real in a temporary folder, one `yare perm check` answers them all.
 
@@ -86,6 +87,8 @@ def make_world(world, top):
         path = os.path.join(project, filled(name, project, home))
         if not os.path.lexists(path):
             put(path)
+    for name, file in (world.get("hard") or {}).items():
+        os.link(os.path.join(project, filled(file, project, home)), os.path.join(project, name))
 
 
 def record_of(case, top):
