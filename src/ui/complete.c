@@ -8,6 +8,9 @@
 #include "ui/keys.h"
 #include "ui/lines.h"
 
+#define HELP_LEAST 24 /* the column where what a command does begins, at least */
+#define HELP_GAP 2
+
 void
 complete_init(struct complete *c)
 {
@@ -345,8 +348,25 @@ draw_sides(struct canvas *canvas, struct rect row, enum style st, bool ascii)
     canvas_fill(canvas, row, st, NULL);
 }
 
+/* Where the helps begin: behind the longest usage of the list, the same while it scrolls. One that is longer than that pushes its own
+ * aside. */
+static int
+help_column(const struct complete *c, int width)
+{
+    int most = HELP_LEAST;
+    for (size_t i = 0; i < c->n_rows; i++) {
+        const char *args = c->args[i] ? c->args[i] : "";
+        int w = INPUT_PREFIX + 1 + text_width(str_from(c->rows[i])) + (*args != '\0') +
+                text_width(str_from(args)) + HELP_GAP;
+        if (c->helps[i] && w > most && w <= width * 2 / 5)
+            most = w;
+    }
+    return most;
+}
+
 static void
-draw_row(const struct complete *c, struct canvas *canvas, struct rect row, size_t i, bool ascii)
+draw_row(const struct complete *c, struct canvas *canvas, struct rect row, size_t i, int help,
+         bool ascii)
 {
     enum style st = c->chosen && i == c->selected ? ST_SELECT : ST_STATUS;
     enum style dim = st == ST_SELECT ? st : ST_DIM;
@@ -357,7 +377,7 @@ draw_row(const struct complete *c, struct canvas *canvas, struct rect row, size_
     if (c->args[i] && *c->args[i])
         x = canvas_text(canvas, row, x + 1, 0, dim, str_from(c->args[i]));
     if (c->helps[i])
-        draw_help(canvas, row, x < 22 ? 24 : x + 2, dim, c->helps[i], ascii);
+        draw_help(canvas, row, x + HELP_GAP < help ? help : x + HELP_GAP, dim, c->helps[i], ascii);
 }
 
 /* That there is more than is on the screen, and where one is in it. */
@@ -385,9 +405,10 @@ complete_draw(const struct complete *c, struct canvas *canvas, struct rect r, in
         return;
     if (c->chosen && c->selected >= first + (size_t)n)
         first = c->selected - (size_t)n + 1;
+    int help = help_column(c, r.w);
     for (int i = 0; i < n; i++) {
         struct rect row = {r.x, bottom - n + i, r.w, 1};
-        draw_row(c, canvas, row, first + (size_t)i, ascii);
+        draw_row(c, canvas, row, first + (size_t)i, help, ascii);
     }
     if (c->n_rows > (size_t)n) { /* not over the row that is chosen */
         bool last_chosen = c->chosen && c->selected == first + (size_t)n - 1;
