@@ -111,7 +111,7 @@ leaf_uncovered(struct chain *c, size_t i)
     if (!why && l->cls == CLASS_GIT_READ)
         why = "it works in another repository, or in one whose settings or hooks run programs";
     if (!why && c->mode == PERM_PLAN)
-        why = "plan mode: it is not known to change nothing";
+        why = "plan mode: it may change something";
     if (!why)
         why = l->unknown_why ? l->unknown_why : "no rule allows it";
     chain_add(c, l->raises_power || l->role == LEAF_WRAPPER ? "L3" : "L2", VERDICT_ASK, FORCE_PLAIN,

@@ -166,6 +166,23 @@ test_what_is_piped_into_a_shell_is_named(void **state)
 }
 
 static void
+test_plan_mode_says_why_in_plain_words(void **state)
+{
+    (void)state;
+    struct decision d;
+    struct cJSON *input = world_bash_input("frobnicate --all");
+    struct perm_request req = world_request("Bash", input, NULL);
+    req.mode = PERM_PLAN;
+    perm_chain_check(&req, &d);
+    bool told = false;
+    for (size_t i = 0; i < d.n_findings; i++)
+        told |= strstr(d.findings[i].reason, "plan mode: it may change something") != NULL;
+    assert_true(told);
+    decision_release(&d);
+    json_free(input);
+}
+
+static void
 test_paths_below_the_project_are_shown_from_there(void **state)
 {
     (void)state;
@@ -832,6 +849,7 @@ main(void)
         cmocka_unit_test(test_findings_name_their_rule),
         cmocka_unit_test(test_no_finding_is_without_a_subject),
         cmocka_unit_test(test_what_is_piped_into_a_shell_is_named),
+        cmocka_unit_test(test_plan_mode_says_why_in_plain_words),
         cmocka_unit_test(test_paths_below_the_project_are_shown_from_there),
         cmocka_unit_test(test_classifier),
         cmocka_unit_test(test_the_finding_says_why_and_how_sure),
