@@ -38,13 +38,20 @@ draw_word(struct app *a, const struct layout *l, enum style st, struct str s)
     buf_release(&cut);
 }
 
+/* Where the trust box stands: over the transcript, or, when it was asked for while a request fills a small window, over that one. */
+static struct rect
+trust_room(const struct app *a, const struct layout *l)
+{
+    return a->trust_open && !trust_box_fits(l->transcript) ? l->approval : l->transcript;
+}
+
 static void
 draw_words(struct app *a, const struct layout *l, int64_t now)
 {
     struct buf b;
     buf_init(&b, 4096);
     enum style st = ST_WARN;
-    if (app_shows_trust_box(a) && trust_box_fits(l->transcript)) {
+    if (app_shows_trust_box(a) && trust_box_fits(trust_room(a, l))) {
         buf_clear(&b); /* the box has the keys */
     } else if (app_tour_words(a, &b)) {
     } else if (a->note_until_ms > now) {
@@ -168,9 +175,10 @@ app_draw(struct app *a, int64_t now)
     if (!full)
         draw_welcome(a, &l);
     bool trust = app_shows_trust_box(a);
-    app_trust_drawn(a, trust, trust_box_fits(l.transcript), now);
+    struct rect room = trust_room(a, &l);
+    app_trust_drawn(a, trust, trust_box_fits(room), now);
     if (trust)
-        trust_box_draw(&a->trust, &a->canvas, l.transcript, a->view.cwd, a->held == 'y', a->ascii);
+        trust_box_draw(&a->trust, &a->canvas, room, a->view.cwd, a->held == 'y', a->ascii);
     if (!full)
         draw_words(a, &l, now);
     if (a->focus == PANE_PROMPT && a->line == LINE_PROMPT)

@@ -13,9 +13,9 @@
 enum piece { P_MODE, P_TRUST, P_MODEL, P_CONTEXT, P_TOKENS, P_COST, P_TURN, P_RUN, P_COUNT };
 
 /* What gives way first when the line is too long. A piece is named as often as it can shrink; the last time it is left out. */
-static const enum piece give_way[] = {P_TURN,   P_TOKENS,  P_CONTEXT, P_TRUST, P_TRUST,
-                                      P_TOKENS, P_MODEL,   P_MODEL,   P_COST,  P_RUN,
-                                      P_COST,   P_CONTEXT, P_RUN};
+static const enum piece give_way[] = {P_TURN,  P_TOKENS,  P_CONTEXT, P_TRUST, P_TOKENS,
+                                      P_MODEL, P_TRUST,   P_MODEL,   P_COST,  P_RUN,
+                                      P_COST,  P_CONTEXT, P_RUN};
 
 struct meters {
     const struct view *v;

@@ -226,6 +226,33 @@ nothing_to_trust_no_hint(void **state)
     assert_hides(&a.canvas, "/trust");
 }
 
+/* A request that waits fills a small window; who asks for the box gets it all the same. */
+static void
+the_box_finds_room_beside_a_request(void **state)
+{
+    (void)state;
+    canvas_resize(&a.canvas, 40, 12);
+    untrusted(HELD);
+    enter("hello");
+    take("{\"event\":\"user\",\"text\":\"hello\"}");
+    apply(&a.view,
+          "{\"event\":\"perm_ask\",\"id\":7,\"tool\":\"Bash\",\"command\":\"touch made\"}");
+    draw();
+    assert_shows(&a.canvas, "touch made");
+    press("alt+1");
+    enter("/trust");
+    assert_shows(&a.canvas, "trust this folder?");
+    assert_shows(&a.canvas, "Bash(make:*)");
+    assert_hides(&a.canvas, "too small");
+    press("esc");
+    assert_shows(&a.canvas, "touch made");
+    enter("/trust");
+    later(TRUST_GUARD_MS);
+    press("y");
+    press("enter");
+    assert_non_null(strstr(told_all(), "trust \n"));
+}
+
 /* The box does not go away without a word, and the status line goes on saying it. */
 static void
 a_box_that_typing_closes_says_so(void **state)
@@ -271,6 +298,7 @@ main(void)
         cmocka_unit_test_setup_teardown(the_command_opens_the_box_at_any_time, setup, teardown),
         cmocka_unit_test_setup_teardown(notices_go_before_the_hint, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_to_trust_no_hint, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_box_finds_room_beside_a_request, setup, teardown),
         cmocka_unit_test_setup_teardown(a_box_that_typing_closes_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(warnings_do_not_keep_the_box_away, setup, teardown),
     };
