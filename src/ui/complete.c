@@ -10,6 +10,7 @@
 
 #define HELP_LEAST 24 /* the column where what a command does begins, at least */
 #define HELP_GAP 2
+#define NAME_BYTES ((size_t)4096) /* of a name that is completed */
 
 void
 complete_init(struct complete *c)
@@ -36,12 +37,21 @@ complete_release(struct complete *c)
     *c = (struct complete){0};
 }
 
+/* No name is longer, and a long text is not gone through at every key. */
+static size_t
+farthest(const struct input *in)
+{
+    return in->cursor > NAME_BYTES ? in->cursor - NAME_BYTES : 0;
+}
+
 /* An open @" on this line before the cursor: the name may hold blanks. */
 static bool
 find_quoted(const struct input *in, size_t *ret_start)
 {
     const char *s = buf_cstr(&in->text);
-    for (size_t at = in->cursor; at > 1 && s[at - 1] != '\n' && s[at - 1] != CHIP_MARK; at--) {
+    size_t least = farthest(in);
+    for (size_t at = in->cursor;
+         at > 1 && at > least && s[at - 1] != '\n' && s[at - 1] != CHIP_MARK; at--) {
         if (s[at - 1] != '"')
             continue;
         bool begins = s[at - 2] == '@' &&
@@ -57,10 +67,10 @@ static bool
 find_hint(const struct complete *c, const struct input *in, size_t *ret_start)
 {
     struct str s = buf_str(&in->text);
-    size_t blank = str_find(s, ' ', 0);
-    if (!c->commands || s.len < 3 || s.ptr[0] != '/' || blank + 1 != s.len || in->cursor != s.len)
+    if (!c->commands || s.len < 3 || s.ptr[0] != '/' || in->cursor != s.len ||
+        str_find(s, ' ', 0) + 1 != s.len)
         return false;
-    const struct command *cmd = commands_find(c->commands, str_sub(s, 1, blank - 1));
+    const struct command *cmd = commands_find(c->commands, str_sub(s, 1, s.len - 2));
     *ret_start = 1;
     return cmd && *cmd->args;
 }
@@ -75,10 +85,11 @@ find_word(const struct complete *c, const struct input *in, size_t *ret_start)
         return COMPLETE_FILE;
     if (find_hint(c, in, ret_start))
         return COMPLETE_HINT;
-    while (at && s[at - 1] != ' ' && s[at - 1] != '\n' && s[at - 1] != '\t' &&
+    size_t least = farthest(in);
+    while (at > least && s[at - 1] != ' ' && s[at - 1] != '\n' && s[at - 1] != '\t' &&
            s[at - 1] != CHIP_MARK)
         at--;
-    if (at == in->cursor)
+    if (at == in->cursor || (at && at == least))
         return COMPLETE_NONE;
     *ret_start = at + 1;
     if (s[at] == '@')

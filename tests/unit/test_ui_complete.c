@@ -190,6 +190,30 @@ names_with_blanks_stand_in_quotes(void **state)
     assert_int_equal(complete.kind, COMPLETE_NONE);
 }
 
+/* A long text of one word, or with a quote far behind, is no name: it is not gone through at every key. */
+static void
+what_is_too_long_is_no_name(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t len;
+        enum complete_kind kind;
+    } rows[] = {{3000, COMPLETE_FILE}, {5000, COMPLETE_NONE}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        static const char *const begins[] = {"@", "look @\"a b "};
+        for (size_t k = 0; k < ARRAY_LEN(begins); k++) {
+            struct buf b;
+            buf_init(&b, 8192);
+            buf_adds(&b, begins[k]);
+            while (b.len < rows[i].len)
+                buf_addc(&b, 'x');
+            type(buf_cstr(&b));
+            assert_int_equal(complete.kind, rows[i].kind);
+            buf_release(&b);
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -201,6 +225,7 @@ main(void)
         cmocka_unit_test_setup_teardown(what_the_engine_says_joins, setup, teardown),
         cmocka_unit_test_setup_teardown(sources_come_before_what_is_made_of_them, setup, teardown),
         cmocka_unit_test_setup_teardown(names_with_blanks_stand_in_quotes, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_too_long_is_no_name, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
