@@ -196,5 +196,19 @@ def doctor_says_it_all():
     w.close()
 
 
+def doctors_lines_break_between_words():
+    w = World()
+    s = Screen(w, 70, 100, ("doctor",))
+    check(s.exit_status() == 0, "exit status")
+    piped = subprocess.run([YARE, "doctor"], cwd=w.project, env=w.env, capture_output=True, text=True, timeout=LIMIT).stdout
+    at_terminal = s.text()
+    own = ("version", "standard output", "temporary files", "MB free", "limits:")  # another run, another word; the first line has scrolled
+    for line in piped.splitlines():
+        for word in line.split():
+            check(len(word) > 50 or any(o in line for o in own) or word in at_terminal, word, "is broken:\n" + at_terminal)
+    s.close()
+    w.close()
+
+
 main(an_offer_by_name_and_no_silent_choice, connect_on_the_screen_and_save, a_server_of_ones_own_is_not_denied, the_window_is_looked_at_again,
-     a_small_window_is_kept_and_said,      errors_leave_the_session_as_it_was, doctor_says_it_all)
+     a_small_window_is_kept_and_said,      errors_leave_the_session_as_it_was, doctor_says_it_all, doctors_lines_break_between_words)
