@@ -48,18 +48,15 @@ farthest(const struct input *in)
 static bool
 find_quoted(const struct input *in, size_t *ret_start)
 {
-    const char *s = buf_cstr(&in->text);
-    size_t least = farthest(in);
-    for (size_t at = in->cursor;
-         at > 1 && at > least && s[at - 1] != '\n' && s[at - 1] != CHIP_MARK; at--) {
-        if (s[at - 1] != '"')
-            continue;
-        bool begins = s[at - 2] == '@' &&
-                      (at == 2 || s[at - 3] == ' ' || s[at - 3] == '\n' || s[at - 3] == '\t');
-        *ret_start = at;
-        return begins;
-    }
-    return false;
+    size_t least = farthest(in), len = in->cursor - least;
+    const char *s = buf_cstr(&in->text), *quote = len ? memrchr(s + least, '"', len) : NULL;
+    if (!quote || quote == s)
+        return false;
+    size_t at = (size_t)(quote - s), behind = in->cursor - at;
+    if (memchr(quote, '\n', behind) || memchr(quote, CHIP_MARK, behind) || s[at - 1] != '@')
+        return false;
+    *ret_start = at + 1;
+    return at == 1 || s[at - 2] == ' ' || s[at - 2] == '\n' || s[at - 2] == '\t';
 }
 
 /* "/name " and nothing more: the arguments are shown. */

@@ -211,7 +211,10 @@ input_draw(struct input *in, struct canvas *c, struct rect r)
     struct walk at, w;
     in->width = columns_of(r.w);
     walk_to(&at, in, in->cursor);
-    int rows = input_rows(in, r.w);
+    w = at; /* the rest of it, from there */
+    while (walk_on(&w))
+        ;
+    int rows = w.row + 1;
     if (in->top > at.row)
         in->top = at.row;
     if (in->top < at.row - r.h + 1)
