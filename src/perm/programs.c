@@ -90,7 +90,8 @@ path_in_list(struct str s, struct str *ret)
     return false;
 }
 
-/* A file that stands behind something else in its word: "@path", "name=@path", "name=<path", "name@/path", "file://host/path". */
+/* A file that stands behind something else in its word: "@path", "name=@path", "name=<path", "name@/path",
+ * "name=/path", "file://host/path". */
 static bool
 path_behind(const struct word *w, struct str *ret)
 {
@@ -102,7 +103,7 @@ path_behind(const struct word *w, struct str *ret)
     for (size_t i = 0; i + 1 < s.len && from == (size_t)-1; i++) {
         bool named = i == 0 || s.ptr[i - 1] == '=';
         if ((s.ptr[i] == '@' && (named || s.ptr[i + 1] == '/')) ||
-            (s.ptr[i] == '<' && i > 0 && named))
+            (s.ptr[i] == '<' && i > 0 && named) || (s.ptr[i] == '=' && s.ptr[i + 1] == '/'))
             from = i + 1;
     }
     if (from == (size_t)-1)
