@@ -38,7 +38,7 @@ trust_box_answer(struct trust_box *t, const struct event *ev)
     t->seq = 0;
     json_free(t->answer);
     t->answer = json_parse(str_from(ev->u.answer.json), NULL);
-    t->seen_to = 0;
+    t->scroll = t->seen_to = 0;
 }
 
 bool
@@ -168,6 +168,9 @@ trust_box_draw(struct trust_box *t, struct canvas *c, struct rect r, const char 
     int h = (int)l.n + 2 > r.h ? r.h : (int)l.n + 2;
     struct rect box = {r.x + (r.w - w) / 2, r.y + (r.h - h) / 2, w, h};
     struct rect in = {box.x + 2, box.y + 1, box.w - 4, box.h - 2};
+    if (t->wide != w) /* rows of another width are other rows */
+        t->scroll = t->seen_to = 0;
+    t->wide = w;
     t->rows = (int)l.n;
     t->seen = in.h;
     if (t->scroll > t->rows - t->seen)

@@ -16,6 +16,7 @@ struct trust_box {
     uint64_t seq;         /* of the question under way */
     int scroll, rows, seen;
     int seen_to; /* rows that have been on the screen, from the first on without a gap */
+    int wide;    /* columns these rows were made for */
 };
 #define TRUST_SEQ ((uint64_t)1 << 42)
 

@@ -113,6 +113,44 @@ a_yes_waits_for_the_rest_of_the_list(void **state)
     assert_string_equal(told_all(), "trust \n");
 }
 
+/* The box opens at the top again, and can be answered again. */
+static void
+a_list_left_at_its_end_begins_anew(void **state)
+{
+    (void)state;
+    canvas_resize(&a.canvas, 40, 12);
+    untrusted(LONG);
+    press("pagedown");
+    press("pagedown");
+    press("esc");
+    enter("/trust");
+    take(LONG);
+    draw();
+    assert_shows(&a.canvas, "one");
+    later(TRUST_GUARD_MS);
+    press("y");
+    press("pagedown");
+    press("pagedown");
+    press("enter");
+    assert_non_null(strstr(told_all(), "trust \n"));
+}
+
+/* What was seen in a narrow box is not what stands in those rows of a wider one. */
+static void
+another_width_is_another_list(void **state)
+{
+    (void)state;
+    canvas_resize(&a.canvas, 40, 12);
+    untrusted(LONG);
+    press("pagedown");
+    press("pagedown");
+    assert_true(trust_box_all_seen(&a.trust));
+    canvas_resize(&a.canvas, 64, 8);
+    draw();
+    assert_false(trust_box_all_seen(&a.trust));
+    assert_shows(&a.canvas, "It brings settings"); /* from the top */
+}
+
 /* Enter belongs to what is on the screen now. */
 static void
 a_box_that_went_away_takes_its_y_along(void **state)
@@ -287,6 +325,8 @@ main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_slow_sentence_trusts_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(esc_takes_the_y_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_list_left_at_its_end_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_width_is_another_list, setup, teardown),
         cmocka_unit_test_setup_teardown(a_y_behind_which_the_box_came_up_is_text, setup, teardown),
         cmocka_unit_test_setup_teardown(a_lone_y_is_enough_where_nothing_is_switched_on, setup,
                                         teardown),
