@@ -5,21 +5,30 @@
 
 #include "base/text.h"
 
+struct str
+slash_name(struct str line, struct str *ret_arg)
+{
+    struct str s = str_trim(line);
+    size_t end = str_starts(s, "/") ? 1 : 0;
+    while (end && end < s.len && s.ptr[end] != ' ' && s.ptr[end] != '\n' && s.ptr[end] != '\t')
+        end++;
+    if (ret_arg)
+        *ret_arg = str_trim(str_sub(s, end, s.len));
+    return end ? str_sub(s, 1, end - 1) : STR("");
+}
+
 bool
 slash_is_command(struct str line)
 {
-    struct str s = str_trim(line);
-    size_t i = 1;
-    if (s.len < 2 || s.ptr[0] != '/')
-        return false;
-    for (; i < s.len && s.ptr[i] != ' ' && s.ptr[i] != '\n' && s.ptr[i] != '\t'; i++)
-        if (s.ptr[i] == '/' || s.ptr[i] == '.')
+    struct str name = slash_name(line, NULL);
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] == '/' || name.ptr[i] == '.')
             return false;
-    if (i == 1)
+    if (!name.len)
         return false;
     struct stat st;
-    char *name = str_dup(str_sub(s, 0, i));
-    bool is_file = lstat(name, &st) == 0;
-    free(name);
+    char *path = xasprintf("/%.*s", (int)name.len, name.ptr);
+    bool is_file = lstat(path, &st) == 0;
+    free(path);
     return !is_file;
 }

@@ -8,5 +8,8 @@
 #include "base/buf.h"
 
 /* "/name" or "/name arguments", the name known or not. "/etc/hosts is empty" and "/notes.md" are none, by their first word; nor is
- * "/home is full", since there is such a file or folder. */
+ * "/home is full", since there is such a file or folder: who knows commands by name asks for these first. */
 bool slash_is_command(struct str line);
+
+/* "name" of "/name" and "/name arguments", borrowed from the line; empty where it begins with no '/'. *ret_arg, when given: what follows, trimmed. */
+struct str slash_name(struct str line, struct str *ret_arg);

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/slash.h"
+#include "base/text.h"
 #include "engine/command_context.h"
 #include "engine/command_session.h"
 #include "engine/context.h"
@@ -318,14 +320,7 @@ commands(size_t *ret_n)
 static const struct command *
 find_command(struct str line, struct str *ret_arg)
 {
-    line = str_trim(line);
-    if (!str_starts(line, "/"))
-        return NULL;
-    size_t end = 1;
-    while (end < line.len && line.ptr[end] != ' ' && line.ptr[end] != '\n' && line.ptr[end] != '\t')
-        end++;
-    struct str name = str_sub(line, 1, end - 1);
-    *ret_arg = str_trim(str_sub(line, end, line.len));
+    struct str name = slash_name(line, ret_arg);
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (str_is(name, table[i].name))
             return &table[i];
@@ -389,9 +384,7 @@ static const char elsewhere[] =
 static bool
 is_known_elsewhere(struct str line)
 {
-    struct str name = str_trim(line), rest = str_from(elsewhere), word;
-    size_t end = str_find(name, ' ', 0);
-    name = str_sub(name, 1, end == (size_t)-1 ? name.len : end - 1);
+    struct str name = slash_name(line, NULL), rest = str_from(elsewhere), word;
     while (str_split(&rest, ' ', &word))
         if (str_eq(name, word))
             return true;
@@ -402,34 +395,35 @@ is_known_elsewhere(struct str line)
 static void
 refuse_unknown(struct engine *e, const char *line)
 {
-    struct str name = str_trim(str_from(line));
+    struct str name = slash_name(str_from(line), NULL), head = text_start(str_from(line), 60);
     struct buf b;
+    size_t n = 0;
     buf_init(&b, 256);
-    size_t end = str_find(name, ' ', 0), n = 0;
-    name = str_sub(name, 1, end == (size_t)-1 ? name.len : end - 1);
     for (size_t i = 0; name.len && i < ARRAY_LEN(table); i++) {
         struct str whole = str_from(table[i].name);
         if (whole.len > name.len && str_eq(str_sub(whole, 0, name.len), name) && n++ < 3)
             buf_addf(&b, "%s/%s", b.len ? ", " : "", table[i].name);
     }
     if (n && n <= 3)
-        core_refuse(&e->core, "unknown command '%.60s': %s? /help lists them", line, buf_cstr(&b));
+        core_refuse(&e->core, "unknown command '%.*s': %s? /help lists them", (int)head.len,
+                    head.ptr, buf_cstr(&b));
     else
-        core_refuse(&e->core, "unknown command '%.60s'; /help lists them", line);
+        core_refuse(&e->core, "unknown command '%.*s'; /help lists them", (int)head.len, head.ptr);
     buf_release(&b);
 }
 
 static void
 run_line(struct engine *e, const char *line)
 {
-    struct str arg = STR("");
+    struct str arg = STR(""), name = slash_name(str_from(line), NULL);
     const struct command *c = find_command(str_from(line), &arg);
     if (c)
         c->run(e, arg);
     else if (str_is(str_trim(str_from(line)), "/doctor"))
         core_refuse(&e->core, "that is a command of the shell: yare doctor");
     else if (is_known_elsewhere(str_from(line)))
-        core_refuse(&e->core, "'%.60s' is not available in yare; /help lists what is", line);
+        core_refuse(&e->core, "'/%.*s' is not available in yare; /help lists what is",
+                    (int)name.len, name.ptr);
     else
         refuse_unknown(e, line);
 }

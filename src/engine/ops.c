@@ -82,24 +82,6 @@ on_submit(struct engine *e, const struct op *op)
     ops_queue_work(e, command ? WORK_COMMAND : WORK_PROMPT, op->text, true, false);
 }
 
-static void
-on_steer(struct engine *e, const struct op *op)
-{
-    if (!e->running || e->n_work) { /* what was typed first is done first */
-        on_submit(e, op);
-        return;
-    }
-    if (!str_trim(str_from(op->text)).len)
-        return;
-    if (e->n_steer >= STEERS_MAX) {
-        core_notice(&e->core,
-                    "too much was typed while the turn runs; the last line was not taken");
-        return;
-    }
-    ARRAY_GROW(e->steer, e->n_steer, e->cap_steer);
-    e->steer[e->n_steer++] = xstrdup(op->text);
-}
-
 static bool
 take_back(struct engine *e, const char *text)
 {
@@ -133,6 +115,28 @@ on_command(struct engine *e, const struct op *op)
         (void)command_run(e, op->text ? op->text : "", NULL, NULL); /* what went wrong was told */
     else
         ops_queue_work(e, WORK_COMMAND, op->text, false, false);
+}
+
+static void
+on_steer(struct engine *e, const struct op *op)
+{
+    if (!e->running || e->n_work) { /* what was typed first is done first */
+        on_submit(e, op);
+        return;
+    }
+    if (!str_trim(str_from(op->text)).len)
+        return;
+    if (command_is_known(str_from(op->text))) { /* who sent it may have seen a file of that name */
+        on_command(e, op);
+        return;
+    }
+    if (e->n_steer >= STEERS_MAX) {
+        core_notice(&e->core,
+                    "too much was typed while the turn runs; the last line was not taken");
+        return;
+    }
+    ARRAY_GROW(e->steer, e->n_steer, e->cap_steer);
+    e->steer[e->n_steer++] = xstrdup(op->text);
 }
 
 bool

@@ -222,7 +222,7 @@ int64_t app_trust_due(const struct app *a); /* the held letter is believed then;
 bool app_trust_key(struct app *a, int key, int64_t now_ms); /* true: it belongs to the question */
 void app_held_is_answer(struct app *a); /* no letter followed: the y or n was meant */
 /* app_submit.c */
-bool app_is_command(struct str text); /* "/name ..." or "!line" */
+bool app_is_command(const struct app *a, struct str text); /* "/name ..." or "!line" */
 bool app_is_shell(struct str text);
 bool app_waits(const struct app *a, struct str command); /* it cannot run beside a turn */
 void app_submit(struct app *a);

@@ -90,7 +90,7 @@ app_queue_pump(struct app *a)
         bool busy = app_running(a) || app_queue_count(a, QUEUE_STEERED);
         if (a->queued[i].state != QUEUE_WAITING) {
             i++;
-        } else if (!app_is_command(text)) {
+        } else if (!app_is_command(a, text)) {
             send_prompt(a, i, busy);
         } else if (busy && app_waits(a, text)) {
             return; /* and what is behind it */
@@ -148,7 +148,8 @@ give_back(struct app *a)
 {
     bool commands = false;
     for (size_t i = 0; i < a->n_queued; i++)
-        commands |= a->queued[i].state == QUEUE_KEPT && app_is_command(str_from(a->queued[i].text));
+        commands |=
+            a->queued[i].state == QUEUE_KEPT && app_is_command(a, str_from(a->queued[i].text));
     size_t n = app_queue_count(a, QUEUE_KEPT);
     if (!n || !input_empty(&a->input) || (commands && n > 1))
         return;

@@ -14,19 +14,16 @@ app_is_shell(struct str s)
 }
 
 bool
-app_is_command(struct str s)
+app_is_command(const struct app *a, struct str s)
 {
-    return slash_is_command(s) || app_is_shell(s);
+    return slash_is_command(s) || commands_find(&a->commands, slash_name(s, NULL)) ||
+           app_is_shell(s);
 }
 
 bool
 app_waits(const struct app *a, struct str s)
 {
-    s = str_trim(s);
-    size_t end = 1;
-    while (end < s.len && s.ptr[end] != ' ' && s.ptr[end] != '\n')
-        end++;
-    const struct command *c = s.len ? commands_find(&a->commands, str_sub(s, 1, end - 1)) : NULL;
+    const struct command *c = commands_find(&a->commands, slash_name(s, NULL));
     return app_is_shell(s) || (c && c->waits);
 }
 
@@ -72,7 +69,7 @@ app_submit_text(struct app *a, struct str text)
     a->trust_open = false;
     if (!bare.len || local_command(a, bare))
         return;
-    bool command = app_is_command(bare);
+    bool command = app_is_command(a, bare);
     char *copy = str_dup(text);
     if (app_tour_takes(a, command ? OP_COMMAND : OP_SUBMIT, copy)) {
         free(copy);

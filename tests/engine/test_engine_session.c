@@ -108,6 +108,27 @@ test_a_steer_joins_after_the_results(void **state)
     rig_end(&r);
 }
 
+/* A command's name is one whatever lies in "/": a sender that looked there may have taken it for words. */
+static void
+test_a_steer_that_is_a_command_runs(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    rig_calls(&r, "t1", "Read", "{\"name\":\"a\",\"gate\":1}");
+    rig_says(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    rig_tool(&r, "t1", PHASE_DELTA, TOOL_RUNNING);
+    rig_post(&r, OP_STEER, "/mode acceptEdits");
+    assert_int_equal(rig_kind(&r, EV_MODE)->u.mode.mode, PERM_ACCEPT_EDITS);
+    toys_open(1);
+    rig_result(&r);
+    assert_null(strstr(scripted_request(r.script, 1)->messages[2], "/mode acceptEdits"));
+    assert_int_equal(rig_count(&r, EV_USER), 1);
+    rig_end(&r);
+}
+
 /* What is typed while a turn runs names files as any prompt does. */
 static void
 test_a_steer_attaches_its_files(void **state)
@@ -478,6 +499,7 @@ main(void)
         cmocka_unit_test(test_a_prompt_too_many_has_its_end),
         cmocka_unit_test(test_what_the_inbox_cannot_hold_has_its_end),
         cmocka_unit_test(test_a_steer_joins_after_the_results),
+        cmocka_unit_test(test_a_steer_that_is_a_command_runs),
         cmocka_unit_test(test_a_steer_attaches_its_files),
         cmocka_unit_test(test_piped_input_names_no_files),
         cmocka_unit_test(test_a_steer_too_late_is_the_next_prompt),
