@@ -19,7 +19,7 @@ struct node {
 struct tree {
     struct node *nodes;
     size_t n, cap;
-    size_t unread; /* lines that are no records */
+    size_t unread; /* lines that are no records, or messages without an id */
     /* open addressing, uuid to node + 1; made when the order of the file is not enough */
     size_t *slots;
     size_t n_slots;
@@ -75,6 +75,15 @@ look_inside(struct node *n, struct str line)
     n->blocks = str_starts(in[1].raw, "[") && str_starts(str_trim(str_sub(in[1].raw, 1, 64)), "{");
 }
 
+/* A message that nothing can hang on, and that hangs on nothing. */
+static bool
+is_lost(const struct journal_want *w)
+{
+    struct str type = journal_plain(w[TYPE].raw);
+    return (str_is(type, "user") || str_is(type, "assistant")) && !journal_plain(w[UUID].raw).len &&
+           !str_is(w[SIDE].raw, "true");
+}
+
 static void
 take_line(struct tree *t, struct str line, int64_t offset, conversation_note note, void *user)
 {
@@ -93,7 +102,7 @@ take_line(struct tree *t, struct str line, int64_t offset, conversation_note not
     bool own = w[TYPE].raw.ptr && w[UUID].raw.ptr && w[PARENT].raw.ptr && !w[SIDE].raw.ptr;
     if (!own)
         journal_scan(line, w, HEADS);
-    t->unread += !w[TYPE].raw.ptr;
+    t->unread += !w[TYPE].raw.ptr || is_lost(w);
     size_t before = t->n;
     add_node(t, w, line, offset);
     struct node *n = t->n > before ? &t->nodes[before] : NULL;

@@ -77,11 +77,13 @@ lines_that_are_no_records_are_counted(void **state)
                  "{\"ty\n"
                  "[1,2]\n"
                  "{\"type\":\"later-versions\"}\n"
+                 "{\"type\":\"assistant\",\"\xff\xfe\x01id\":\"c\",\"parentUuid\":\"a\"}\n"
+                 "{\"type\":\"user\",\"isSidechain\":true,\"message\":{}}\n"
                  "{\"type\":\"user\",\"uuid\":\"b\",\"parentUuid\":\"x\",\"message\":{\"role\":"
                  "\"user\",\"content\":\"2\"}}\n");
     expect_conversation(f, "1|2");
     struct conversation *t = conversation_open(f->path, NULL, NULL, &err);
-    assert_int_equal(conversation_unread(t), 3);
+    assert_int_equal(conversation_unread(t), 4);
     conversation_free(t);
 }
 
