@@ -48,9 +48,9 @@ enum query_kind {
      * 1,000 files are looked at, then complete is false. */
     QUERY_SESSIONS,
     /* {"mode","trusted","rules":[{"list","rule","scope","file","line","removable"}],"problems":[{"file","line","text"}],
-     * "session":[{"id","tool","command","folder","background":bool,"who","at_ms"}],"sandbox":{...}} (engine/permit_sandbox.h);
+     * "session":[{"id","tool","command","folder","background":bool,"who","at_ms"} or {"folder","who":"--add-dir"}],"sandbox":{...}} (engine/permit_sandbox.h);
      * removable: `/permissions remove LIST RULE` takes it out of its file. session: what a person allowed until the session ends, exactly
-     * so in that folder; `/permissions remove session ID` takes it back. */
+     * so in that folder, and the folders of --add-dir; `/permissions remove session ID` (or FOLDER) takes it back. */
     QUERY_RULES,
     /* text: part of a path. {"files":[...],"complete":bool} */
     QUERY_FILES,

@@ -87,8 +87,8 @@ void permit_write_denials(const struct permit *p, struct buf *out);
 /* Takes a rule ("allow", "Bash(make:*)") out of the yare settings file it stands in. */
 bool permit_remove_rule(struct permit *p, const char *list, const char *text,
                         struct err *err) MUST_CHECK;
-/* What a person allowed until the session ends, by the number that /permissions shows: it asks again from now on. ret_what: what it was,
- * yours. Error: nothing has that number. */
+/* What is allowed until the session ends, by the number that /permissions shows, or a folder of --add-dir: it asks again from now on.
+ * ret_what: what it was, yours. Error: nothing has that number. */
 bool permit_take_back(struct permit *p, struct str number, char **ret_what,
                       struct err *err) MUST_CHECK;
 /* All of that: an array as the "session" of QUERY_RULES, and lines for people (none: nothing is added). */

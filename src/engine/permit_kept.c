@@ -95,9 +95,32 @@ permit_forget_kept(struct permit *p)
     p->n_kept = p->cap_kept = 0;
 }
 
+/* One of --add-dir. What leads there asks again. */
+static bool
+close_folder(struct permit *p, struct str folder, char **ret_what)
+{
+    char **v = p->core->given.add_dirs;
+    for (; *v; v++) {
+        char *dir = permit_settings_dir(p->core, str_from(*v));
+        if (!str_is(folder, dir)) {
+            free(dir);
+            continue;
+        }
+        *ret_what = dir;
+        free(*v);
+        for (; *v; v++)
+            v[0] = v[1];
+        permit_reload(p);
+        return true;
+    }
+    return false;
+}
+
 bool
 permit_take_back(struct permit *p, struct str number, char **ret_what, struct err *err)
 {
+    if (str_starts(number, "/") && close_folder(p, number, ret_what))
+        return true;
     for (size_t i = 0; i < p->n_kept; i++) {
         char id[32];
         (void)snprintf(id, sizeof id, "%lld", (long long)p->kept[i].id);
@@ -112,7 +135,7 @@ permit_take_back(struct permit *p, struct str number, char **ret_what, struct er
     return err_set(err, ERR_INVALID,
                    "nothing is allowed until the session ends under the number '%.*s'; "
                    "/permissions lists what is",
-                   (int)(number.len < 40 ? number.len : 40), number.ptr);
+                   (int)(number.len < 200 ? number.len : 200), number.ptr);
 }
 
 void
@@ -145,6 +168,14 @@ permit_write_kept(const void *permit, struct jw *w)
         jw_kint(w, "at_ms", k->at_ms);
         jw_end(w);
     }
+    for (char *const *v = p->core->given.add_dirs; *v; v++) {
+        char *dir = permit_settings_dir(p->core, str_from(*v));
+        jw_object(w);
+        jw_kcstr(w, "folder", dir);
+        jw_kcstr(w, "who", "--add-dir");
+        jw_end(w);
+        free(dir);
+    }
     jw_end(w);
 }
 
@@ -159,9 +190,26 @@ add_one_line(struct buf *out, const char *text)
             out->data[i] = ' ';
 }
 
+static void
+say_folders(const struct permit *p, struct buf *out)
+{
+    char *const *v = p->core->given.add_dirs;
+    if (*v)
+        buf_adds(out, "opened by --add-dir until the session ends "
+                      "(/permissions remove session FOLDER closes it):\n");
+    for (; *v; v++) {
+        char *dir = permit_settings_dir(p->core, str_from(*v));
+        buf_adds(out, "      ");
+        add_one_line(out, dir);
+        buf_addc(out, '\n');
+        free(dir);
+    }
+}
+
 void
 permit_say_kept(const struct permit *p, struct buf *out)
 {
+    say_folders(p, out);
     if (!p->n_kept)
         return;
     buf_adds(out, "allowed by a person until the session ends, exactly as it stands here "

@@ -172,6 +172,18 @@ is_ours(const struct perm_rule *r)
            (r->scope == SCOPE_USER || r->scope == SCOPE_PROJECT || r->scope == SCOPE_LOCAL);
 }
 
+/* Where a rule of --allowedTools stands; NULL: it is none. */
+static char **
+find_given(const struct core *c, const struct perm_rule *r)
+{
+    if (r->scope != SCOPE_CLI || r->verdict != VERDICT_ALLOW || (r->file && r->file[0]))
+        return NULL;
+    for (char **v = c->given.allowed_tools; *v; v++)
+        if (strcmp(*v, r->text) == 0)
+            return v;
+    return NULL;
+}
+
 bool
 permit_remove_rule(struct permit *p, const char *list, const char *text, struct err *err)
 {
@@ -183,6 +195,14 @@ permit_remove_rule(struct permit *p, const char *list, const char *text, struct 
         if (strcmp(r->text, text) != 0 || strcmp(verdict_name(r->verdict), list) != 0)
             continue;
         seen = true;
+        char **given = find_given(p->core, r);
+        if (given) { /* of the command line: for what is left of the session */
+            free(*given);
+            for (; *given; given++)
+                given[0] = given[1];
+            permit_reload(p);
+            return true;
+        }
         if (!is_ours(r))
             continue;
         char *path = xasprintf("permissions.%s", list);
@@ -218,7 +238,7 @@ permit_write_rules(struct permit *p, struct buf *out)
         jw_kcstr(&w, "scope", scope_name(r->scope));
         jw_kcstr(&w, "file", r->file ? r->file : "");
         jw_kint(&w, "line", r->line);
-        jw_kbool(&w, "removable", is_ours(r));
+        jw_kbool(&w, "removable", is_ours(r) || find_given(p->core, r));
         jw_end(&w);
     }
     jw_end(&w);

@@ -28,16 +28,22 @@ permit_settings_release(struct permit_settings *s)
     permit_settings_init(s);
 }
 
+char *
+permit_settings_dir(const struct core *c, struct str dir)
+{
+    char *text = str_dup(dir), *full = str_starts(dir, "~/") ? fs_normalize(c->home, text + 2)
+                                                             : fs_normalize(c->root, text);
+    free(text);
+    return full;
+}
+
 static void
 add_dir(struct permit_settings *s, const struct core *c, struct str dir)
 {
     if (s->n_dirs >= DIRS_MAX || !dir.len)
         return;
-    char *text = str_dup(dir);
     ARRAY_GROW(s->dirs, s->n_dirs, s->cap_dirs);
-    s->dirs[s->n_dirs++] =
-        str_starts(dir, "~/") ? fs_normalize(c->home, text + 2) : fs_normalize(c->root, text);
-    free(text);
+    s->dirs[s->n_dirs++] = permit_settings_dir(c, dir);
 }
 
 static bool

@@ -27,6 +27,8 @@ void permit_settings_release(struct permit_settings *s);
 /* Loads when nothing is loaded yet or something changed. A file that is bad now counts as it was before, and a notice says so
  * once. The project's files are not those any more that the person trusted: the session goes on without that trust. */
 void permit_settings_refresh(struct permit_settings *s, struct core *c);
+/* A folder of --add-dir or permissions.additionalDirectories as it is looked at: absolute, yours. */
+char *permit_settings_dir(const struct core *c, struct str dir);
 /* Is it loaded for this session as it is, whatever the files say by now? */
 bool permit_settings_hold(const struct permit_settings *s, const struct core *c);
 /* Are the project's files still those that trust.json names? */

@@ -110,6 +110,24 @@ write_kept(struct page *p, const struct cJSON *k, struct lines *out, int width, 
     buf_release(&b);
 }
 
+/* "allow files in /srv/lib": a folder of --add-dir. */
+static void
+write_folder(struct page *p, const struct cJSON *k, struct lines *out, int width, bool ascii)
+{
+    struct flow f;
+    flow_init(&f);
+    flow_add(&f, ST_OK, STR("allow "));
+    flow_add(&f, ST_TEXT, STR("files in "));
+    strict_add(&f, ST_CODE, str_from(json_cstr(k, "folder", "")), ascii);
+    size_t row = out->n;
+    flow_break(&f, out, &(struct indent){.width = width, .rest = STR("      ")});
+    if (out->n > row)
+        page_mark_row(p, row);
+    flow_add(&f, ST_DIM, str_from(json_cstr(k, "who", "")));
+    flow_break(&f, out, &(struct indent){.width = width, .first = STR("      ")});
+    flow_release(&f);
+}
+
 static void
 write_session(struct page *p, struct lines *out, int width, bool ascii)
 {
@@ -117,7 +135,10 @@ write_session(struct page *p, struct lines *out, int width, bool ascii)
     for (size_t i = 0; (k = kept_at(p, i)); i++) {
         if (i == 0)
             page_heading(out, "until the session ends (d takes it back)");
-        write_kept(p, k, out, width, ascii);
+        if (json_at(k, "command"))
+            write_kept(p, k, out, width, ascii);
+        else
+            write_folder(p, k, out, width, ascii);
     }
 }
 
@@ -203,9 +224,13 @@ write_rules(struct page *p, const struct view *v, struct lines *out, int width, 
 static struct op *
 removal(const struct cJSON *kept, const struct cJSON *rule)
 {
-    char *line =
-        kept ? xasprintf("/permissions remove session %lld", (long long)json_int(kept, "id", 0))
-             : xasprintf("/permissions remove %s %s", json_cstr(rule, "list", ""),
+    char *line;
+    if (kept && json_at(kept, "command"))
+        line = xasprintf("/permissions remove session %lld", (long long)json_int(kept, "id", 0));
+    else if (kept)
+        line = xasprintf("/permissions remove session %s", json_cstr(kept, "folder", ""));
+    else
+        line = xasprintf("/permissions remove %s %s", json_cstr(rule, "list", ""),
                          json_cstr(rule, "rule", ""));
     struct op *op = op_new(OP_COMMAND, line);
     free(line);
@@ -228,9 +253,10 @@ rules_key(struct page *p, int key, struct op **ret_op)
     if (key != 'd' || (!kept && !r))
         return PAGE_KEY_NONE;
     p->confirm = kept || can_remove(r);
-    p->note = kept         ? "y takes it back, n keeps it"
-              : p->confirm ? "y takes it out of its file, n keeps it"
-                           : "not yare's own file: edit it by hand";
+    bool in_file = r && *json_cstr(r, "file", "");
+    p->note = p->confirm && !in_file ? "y takes it back, n keeps it"
+              : p->confirm           ? "y takes it out of its file, n keeps it"
+                                     : "not yare's own file: edit it by hand";
     return PAGE_KEY_USED;
 }
 

@@ -42,8 +42,8 @@ write_allowed(const struct cJSON *list, struct lines *out, int width, bool ascii
     for (const struct cJSON *k = json_first(list); k; k = json_next(k)) {
         struct buf b;
         buf_init(&b, BUF_MAX);
-        buf_addf(&b, "%s  ", json_cstr(k, "tool", ""));
-        strict_visible(&b, str_from(json_cstr(k, "command", "")), ascii);
+        buf_addf(&b, "%s  ", json_cstr(k, "tool", json_cstr(k, "who", "")));
+        strict_visible(&b, str_from(json_cstr(k, "command", json_cstr(k, "folder", ""))), ascii);
         for (size_t i = 0; i < b.len; i++)
             if (b.data[i] == '\n')
                 b.data[i] = ' ';

@@ -189,6 +189,47 @@ what_is_taken_back_asks_at_once(void **state)
     rig_end(&r);
 }
 
+/* What the command line allows for the session is as much of it, and asks again once it is taken back. */
+static void
+what_the_command_line_allows_is_taken_back(void **state)
+{
+    (void)state;
+    static const char *const dirs[] = {"../more", "/srv/lib", NULL};
+    static const char *const tools[] = {"Bash(touch a.txt)", "Read(//srv/**)", NULL};
+    struct rig r;
+    real_rig_init(&r, "off", NULL);
+    r.cfg.add_dirs = dirs;
+    r.cfg.allowed_tools = tools;
+    for (int i = 0; i < 2; i++)
+        model_runs(&r, "touch a.txt", "");
+    rig_start(&r);
+    assert_null(submit(&r));
+    struct cJSON *rules = rig_ask(&r, QUERY_RULES, "");
+    char *more = xasprintf("%s", json_cstr(rules, "session.0.folder", ""));
+    assert_int_equal(json_len(json_at(rules, "session")), 2);
+    assert_true(str_ends(str_from(more), "/more") && more[0] == '/');
+    assert_string_equal(json_cstr(rules, "session.0.who", ""), "--add-dir");
+    assert_int_equal(json_len(json_at(rules, "rules")), 2);
+    assert_true(json_bool(rules, "rules.0.removable", false));
+    json_free(rules);
+    assert_non_null(strstr(told(&r, "/permissions"), more));
+    char *line = xasprintf("/permissions remove session %s", more);
+    assert_non_null(strstr(told(&r, line), "taken back"));
+    assert_non_null(strstr(told(&r, line), "nothing is allowed"));
+    assert_non_null(strstr(told(&r, "/permissions remove allow Bash(touch a.txt)"), "removed"));
+    rules = rig_ask(&r, QUERY_RULES, "");
+    assert_int_equal(json_len(json_at(rules, "session")), 1);
+    assert_int_equal(json_len(json_at(rules, "rules")), 1);
+    json_free(rules);
+    const struct event *ask = submit(&r);
+    assert_non_null(ask);
+    rig_answer(&r, ask->u.ask.id, PERM_ANSWER_NO, NULL, NULL);
+    assert_non_null(rig_result(&r));
+    free(more);
+    free(line);
+    rig_end(&r);
+}
+
 /* ---- a request that waits is judged anew ---- */
 
 static void
@@ -263,6 +304,7 @@ main(int argc, char **argv)
         cmocka_unit_test(nothing_that_is_reserved_is_kept),
         cmocka_unit_test(what_is_allowed_is_told),
         cmocka_unit_test(what_is_taken_back_asks_at_once),
+        cmocka_unit_test(what_the_command_line_allows_is_taken_back),
         cmocka_unit_test(another_mode_tells_the_request_anew),
         cmocka_unit_test(trust_makes_the_offer_anew),
     };

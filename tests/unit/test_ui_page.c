@@ -252,6 +252,28 @@ what_the_session_allows_is_taken_back_by_two_keys(void **state)
     op_free(op);
 }
 
+static void
+folders_of_the_session_are_closed_by_two_keys(void **state)
+{
+    (void)state;
+    struct op *op = page_open(&page, &page_rules);
+    answer_page(op->seq,
+                "{\"rules\":[{\"list\":\"allow\",\"rule\":\"Bash(make:*)\",\"scope\":\"cli\","
+                "\"file\":\"\",\"removable\":true}],\"session\":[{\"folder\":\"/srv/lib\",\"who\":"
+                "\"--add-dir\"}]}");
+    op_free(op);
+    draw();
+    assert_shows(&c, "allow files in /srv/lib");
+    assert_null(page_press('d'));
+    op = page_press('y');
+    assert_non_null(op);
+    assert_string_equal(op->text, "/permissions remove session /srv/lib");
+    op_free(op);
+    assert_null(page_press('j'));
+    assert_null(page_press('d'));
+    assert_shows(&c, "y takes it back, n keeps it"); /* it stands in no file */
+}
+
 /* Between the two keys the list may have become another one. */
 static void
 a_new_list_takes_the_first_key_back(void **state)
@@ -564,6 +586,8 @@ main(void)
         cmocka_unit_test_setup_teardown(scrolling_stays_in_range_at_any_size, setup, teardown),
         cmocka_unit_test_setup_teardown(a_rule_is_removed_only_by_two_keys, setup, teardown),
         cmocka_unit_test_setup_teardown(what_the_session_allows_is_taken_back_by_two_keys, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(folders_of_the_session_are_closed_by_two_keys, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_new_list_takes_the_first_key_back, setup, teardown),
         cmocka_unit_test_setup_teardown(meters_take_any_answer, setup, teardown),
