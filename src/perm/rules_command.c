@@ -81,9 +81,29 @@ ask_for_parts(struct reading *x)
     }
 }
 
+/* "rm:", "rm: *" and "rm:**" of a deny or ask rule: no program's name ends so, ":*" is meant. */
+static void
+mend_prefix(struct reading *x)
+{
+    static const char *const ends[] = {":**", ": *", ":"};
+    struct str s = str_trim(x->body);
+    for (size_t i = 0; reading_strict(x) && i < ARRAY_LEN(ends); i++) {
+        if (!str_ends(s, ends[i]) || (i == 2 && str_find(s, ' ', 0) != (size_t)-1))
+            continue;
+        s = str_trim(str_sub(s, 0, s.len - strlen(ends[i])));
+        if (!s.len || x->owned)
+            return;
+        reading_say(x, "is read as Bash(%.*s:*)", (int)s.len, s.ptr);
+        x->owned = xasprintf("%.*s:*", (int)s.len, s.ptr);
+        x->body = str_from(x->owned);
+        return;
+    }
+}
+
 bool
 reading_command(struct reading *x)
 {
+    mend_prefix(x);
     const char *why = never_a_word(x->body);
     struct perm_rule *r = x->r;
     perm_rules_compile_bash(x->body, reading_strict(x), &r->pattern, &r->boundary);

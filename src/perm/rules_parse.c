@@ -87,6 +87,27 @@ split_rule(struct str s, struct str *ret_tool, struct str *ret_body, const char 
     return str_trim(*ret_body).len > 0;
 }
 
+static void
+add_broken(struct perm_rules *rs, struct str s, struct perm_rule r, const char *real,
+           struct str body)
+{
+    r.verdict = VERDICT_ASK;
+    r.broken = true;
+    r.text = str_dup(s);
+    r.file = xstrdup(r.file);
+    r.tool = xstrdup(perm_rules_path_tool(real) ? perm_rules_path_tool(real) : real);
+    r.body = body.len ? str_dup(body) : NULL;
+    r.pattern = NULL;
+    r.boundary = body.len > 0;
+    r.param = false;
+    if (r.body && strcmp(real, "Bash") == 0) {
+        perm_rules_compile_bash(body, true, &r.pattern, &r.boundary);
+        r.boundary = true;
+    }
+    ARRAY_GROW(rs->rules, rs->n, rs->cap);
+    rs->rules[rs->n++] = r;
+}
+
 /* What a broken rule seems to name asks until it is mended: it grants nothing, and a deny that cannot be read must not leave its
  * command open. real: the tool that is meant, NULL: as written. */
 static void
@@ -107,25 +128,15 @@ keep_broken(struct perm_rules *rs, struct str s, struct perm_rule r, const char 
     if (!n || rs->n >= RULES_MAX || memchr(body.ptr, '\n', body.len))
         return;
     char *name = str_dup(str_sub(s, 0, n));
+    bool server = !real && strncmp(name, "mcp__", 5) == 0;
     if (!real)
-        real = perm_rules_tool_name(name);
+        real = server ? name : perm_rules_tool_name(name);
+    if (server)
+        body.len = 0;
+    /* With nothing between the brackets it seems to name every call. */
+    if (real && (body.len || r.verdict != VERDICT_ALLOW))
+        add_broken(rs, s, r, real, body);
     free(name);
-    if (!real || !body.len)
-        return;
-    r.verdict = VERDICT_ASK;
-    r.broken = true;
-    r.text = str_dup(s);
-    r.file = xstrdup(r.file);
-    r.tool = xstrdup(perm_rules_path_tool(real) ? perm_rules_path_tool(real) : real);
-    r.body = str_dup(body);
-    r.pattern = NULL;
-    r.boundary = true;
-    r.param = false;
-    if (strcmp(real, "Bash") == 0)
-        perm_rules_compile_bash(body, true, &r.pattern, &r.boundary);
-    r.boundary = true;
-    ARRAY_GROW(rs->rules, rs->n, rs->cap);
-    rs->rules[rs->n++] = r;
 }
 
 static bool
@@ -266,6 +277,13 @@ read_host(struct reading *x)
     if (port)
         host.len = (size_t)(port - host.ptr);
     plain = plain && host.len + 7 == s.len;
+    for (size_t i = 0; reading_strict(x) && i < host.len; i++)
+        if ((unsigned char)host.ptr[i] >= 0x80) {
+            reading_unread(x, "IS NOT IN FORCE as written, every WebFetch asks until it is mended: "
+                              "write the host as it is sent, with xn--");
+            keep_broken(x->rs, str_from(x->r->tool), *x->r, x->r->tool);
+            return false;
+        }
     if (plain)
         return true;
     if (!reading_strict(x) || !host.len) {
@@ -277,33 +295,6 @@ read_host(struct reading *x)
     x->owned = xasprintf("domain:%.*s", (int)host.len, host.ptr);
     x->body = str_from(x->owned);
     return true;
-}
-
-static const char *
-path_doubt(struct str s)
-{
-    static const char *const system[] = {"etc", "usr", "home", "root", "proc", "sys",
-                                         "dev", "opt", "boot", "run",  "Users"};
-    if (s.len > 1 && s.ptr[0] == '~' && s.ptr[1] != '/')
-        return "names no home folder: '~name' is not looked up, write it from the root as "
-               "//home/...";
-    if (str_starts(s, "//") || s.ptr[0] != '/')
-        return NULL;
-    struct str first = str_sub(s, 1, s.len);
-    size_t end = str_find(first, '/', 0);
-    first = str_sub(first, 0, end == (size_t)-1 ? first.len : end);
-    for (size_t i = 0; i < ARRAY_LEN(system); i++)
-        if (str_is(first, system[i]))
-            return "speaks of a folder of the project: a path of the whole system begins with //";
-    return NULL;
-}
-
-static void
-read_path(struct reading *x)
-{
-    const char *doubt = path_doubt(x->body);
-    if (doubt)
-        reading_say(x, "%s", doubt);
 }
 
 /* ---- the whole body ---- */
@@ -330,6 +321,13 @@ read_body(struct reading *x)
     if (rule_names_field(r->tool, str_trim(x->body), &better))
         return read_field(x, better);
     if (strncmp(r->tool, "mcp__", 5) == 0 || strchr(r->tool, '*')) {
+        if (reading_strict(x)) {
+            reading_unread(x,
+                           "IS NOT IN FORCE as written, its tools ask until it is mended: only a "
+                           "field of the input may stand here, as in (name:value)");
+            keep_broken(x->rs, str_from(r->tool), *r, r->tool);
+            return false;
+        }
         reading_say(
             x, "is ignored: only a field of the input may stand here, as in (name:value), and only "
                "in deny and ask rules");
@@ -343,7 +341,7 @@ read_body(struct reading *x)
         return reading_command(x);
     if (!perm_rules_path_tool(r->tool))
         return true;
-    read_path(x);
+    reading_path(x);
     return fold_path_tool(x);
 }
 
@@ -371,6 +369,8 @@ compile(struct reading *x, struct str whole, struct str tool, struct str body)
     struct perm_rule *r = x->r;
     char *plain = body.ptr ? unescape(body) : NULL;
     bool ok = true;
+    if (reading_strict(x) && tool.len > 7 && str_starts(tool, "mcp__") && str_ends(tool, "__"))
+        tool.len -= 2; /* the server */
     r->tool = str_dup(tool);
     doubt_name(x, whole);
     ok = fold_tool_case(x);

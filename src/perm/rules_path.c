@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/text_form.h"
+#include "perm/looks.h"
 #include "perm/overlap.h"
 #include "perm/rules_match.h"
 
@@ -80,6 +81,19 @@ is_relative(const struct perm_rule *r)
     return !anywhere && s.len && s.ptr[0] != '/' && !str_starts(s, "~/");
 }
 
+/* "/home/me/x" in deny and ask: who writes out the home or the project's own folder means the path of the system. */
+static bool
+is_whole_path(struct str s, const struct perm_anchor *an)
+{
+    const char *const dirs[] = {an->root, an->home};
+    for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+        size_t n = dirs[i] ? strlen(dirs[i]) : 0;
+        if (n > 1 && str_starts(s, dirs[i]) && (s.len == n || s.ptr[n] == '/'))
+            return true;
+    }
+    return false;
+}
+
 /* base: where relative paths start. */
 static void
 pattern_init(struct pattern *p, const struct perm_rule *r, const struct perm_anchor *an,
@@ -101,6 +115,8 @@ pattern_init(struct pattern *p, const struct perm_rule *r, const struct perm_anc
         buf_add_str(&p->glob, str_sub(s, 2, s.len));
     } else if (str_starts(s, "~/") || str_is(s, "~")) {
         anchored(p, an->home, str_sub(s, 2, s.len));
+    } else if (strict && is_whole_path(s, an)) {
+        buf_add_str(&p->glob, str_sub(s, 1, s.len));
     } else if (s.ptr[0] == '/') {
         char *dir = slash_anchor(r, an);
         anchored(p, dir, str_sub(s, 1, s.len));
@@ -193,6 +209,52 @@ other_form_matches(const struct pattern *p, struct str path)
     return match;
 }
 
+/* Names that the braces stand for, at most. */
+static size_t
+alternatives(const struct pattern *p)
+{
+    enum { ALTERNATIVES_MAX = 1024 };
+    size_t all = 1, group = 1;
+    for (size_t i = 0; (p->flags & GLOB_BRACES) && i < p->glob.len && all < ALTERNATIVES_MAX; i++) {
+        char ch = p->glob.data[i];
+        group = ch == '{' ? 1 : group + (ch == ',');
+        all *= ch == '}' ? group : 1;
+    }
+    return all;
+}
+
+static bool
+is_ascii(struct str s)
+{
+    size_t i = 0;
+    while (i < s.len && (unsigned char)s.ptr[i] < 0x80)
+        i++;
+    return i == s.len;
+}
+
+/* False: too much. Of what is beyond doubt little the steps are counted behind it. */
+static bool
+may_hold(const struct pattern *p, struct str path)
+{
+    enum { STEPS_LITTLE = 1 << 18, STEPS = 16 };
+    size_t len = path.len, braces = p->flags & GLOB_BRACES ? p->glob.len : 0;
+    size_t most = p->glob.len * (alternatives(p) * len + braces);
+    size_t form = is_ascii(path) && is_ascii(buf_str(&p->glob)) ? 0 : len + p->glob.len;
+    return may_look((most > STEPS_LITTLE ? most / STEPS : 0) + 2 * form + form * form / 256);
+}
+
+static bool
+holds(const struct pattern *p, struct str path, bool strict)
+{
+    enum { STEPS = 8 };
+    size_t before = glob_work();
+    if (!may_hold(p, path))
+        return false;
+    bool hit = glob_or_below(p, path, strict) || (strict && other_form_matches(p, path));
+    (void)may_look((glob_work() - before) / STEPS);
+    return hit;
+}
+
 static size_t
 count_hits(const struct perm_rule *r, const char *const *paths, size_t n,
            const struct perm_anchor *an, const char *base)
@@ -200,10 +262,12 @@ count_hits(const struct perm_rule *r, const char *const *paths, size_t n,
     bool strict = r->verdict != VERDICT_ALLOW;
     struct pattern p;
     size_t hits = 0;
+    if (!may_look(LOOK_RULE))
+        return 0;
     pattern_init(&p, r, an, base);
     for (size_t i = 0; i < n; i++) {
         struct str path = str_from(relative(&p, paths[i], an));
-        hits += glob_or_below(&p, path, strict) || (strict && other_form_matches(&p, path));
+        hits += may_look(LOOK_RULE) && holds(&p, path, strict);
     }
     if (buf_full(&p.glob))
         hits = strict ? n : 0;
@@ -249,7 +313,8 @@ const struct perm_rule *
 rules_match_path(const struct perm_rules *rs, const struct rule_filter *f, const char *tool,
                  const char *const *paths, size_t n, const struct perm_anchor *an)
 {
-    for (size_t i = 0; rs && i < rs->n; i++) {
+    bool looked = rs && may_pass(rs->n);
+    for (size_t i = 0; looked && i < rs->n; i++) {
         const struct perm_rule *r = &rs->rules[i];
         if (rule_counts(r, f) && tool_speaks(r, tool) && (!r->body || names_match(r, paths, n, an)))
             return r;
@@ -286,13 +351,15 @@ overlaps_from(const struct perm_rule *r, struct str full, struct str rel, bool t
     char **list = NULL;
     size_t n = 0;
     bool hit = false;
+    if (!may_look(2 * LOOK_RULE))
+        return false;
     pattern_init(&p, r, an, base);
     struct str shell = p.anywhere ? rel : full;
     if (!(p.flags & GLOB_BRACES))
         hit = one_overlaps(&p, buf_cstr(&p.glob), shell, tree, an->fold_case);
     else if (!glob_expand(buf_str(&p.glob), &list, &n))
         hit = true;
-    for (size_t i = 0; i < n && !hit; i++)
+    for (size_t i = 0; i < n && !hit && may_look(LOOK_RULE); i++)
         hit = one_overlaps(&p, list[i], shell, tree, an->fold_case);
     glob_expand_free(list, n);
     buf_release(&p.glob);
@@ -319,14 +386,18 @@ rules_overlap_path(const struct perm_rules *rs, const struct rule_filter *f, con
     const struct perm_rule *found = NULL;
     const char *below_it = tree ? "/**" : "";
     struct buf full, rel;
+    bool looked = rs && may_pass(rs->n);
     buf_init(&full, PATTERN_MAX);
     buf_init(&rel, PATTERN_MAX);
-    buf_addf(&full, "%s%s", path + (*path == '/'), below_it);
-    buf_addf(&rel, "%s%s", relative(&any, path, an), below_it);
-    for (size_t i = 0; rs && i < rs->n && !found; i++) {
+    for (size_t i = 0; looked && i < rs->n && !found; i++) {
         const struct perm_rule *r = &rs->rules[i];
-        if (rule_counts(r, f) && tool_speaks(r, tool) &&
-            rule_overlaps(r, buf_str(&full), buf_str(&rel), tree, an))
+        if (!rule_counts(r, f) || !tool_speaks(r, tool))
+            continue;
+        if (!full.len) {
+            buf_addf(&full, "%s%s", path + (*path == '/'), below_it);
+            buf_addf(&rel, "%s%s", relative(&any, path, an), below_it);
+        }
+        if (rule_overlaps(r, buf_str(&full), buf_str(&rel), tree, an))
             found = r;
     }
     buf_release(&full);

@@ -1,5 +1,6 @@
 #pragma once
-/* One rule while it is read: rules_parse.c reads the rule, rules_command.c the body of one for Bash. */
+/* One rule while it is read: rules_parse.c reads the rule, rules_command.c the body of one for Bash, rules_clean.c
+ * a path. */
 #include "perm/rules_match.h"
 
 enum { RULE_LEN_MAX = 4096 };
@@ -18,3 +19,5 @@ void reading_unread(const struct reading *x, const char *fmt, ...)
 bool reading_strict(const struct reading *x); /* of a deny or ask rule */
 /* Fills in the pattern; false: the rule is dropped. */
 bool reading_command(struct reading *x);
+/* Tells what is doubtful of a path; in deny and ask it is read without blanks around it, ".", "//" inside and "x/..". */
+void reading_path(struct reading *x);

@@ -261,6 +261,10 @@ test_anchors(void **state)
         {"Read(a/../.env)",
          "/proj/.env",
          {VERDICT_DENY, SCOPE_USER, false, NULL, NULL, NULL},
+         VERDICT_DENY},
+        {"Read(a/../.env)",
+         "/proj/a/.env",
+         {VERDICT_DENY, SCOPE_USER, false, NULL, NULL, NULL},
          VERDICT_ALLOW},
         /* one folder and all below: in allow only the one at the anchor */
         {"Edit(src/**)",
