@@ -55,6 +55,18 @@ was_refused(const struct pilot_past *past)
     return past->result && str_starts(past->result->text, "permission denied");
 }
 
+/* Behind the reason a denial goes on with what a model has to hear; whoever reads the pilot's answer is the person. */
+static struct str
+without_advice(struct str denial)
+{
+    static const char advice[] = ". Do not try to get around this";
+    size_t at = denial.len;
+    for (size_t i = 0; i + sizeof advice - 1 <= denial.len; i++)
+        if (str_starts(str_sub(denial, i, denial.len), advice))
+            at = i;
+    return str_sub(denial, 0, at);
+}
+
 static void
 say_result(struct answer *a, size_t i)
 {
@@ -64,7 +76,7 @@ say_result(struct answer *a, size_t i)
     if (!past->result || past->result->is_error) {
         buf_adds(&a->text, was_refused(past) ? "That was not allowed, so it did not happen:\n\n"
                                              : "That did not work:\n\n");
-        add_excerpt(&a->text, result);
+        add_excerpt(&a->text, was_refused(past) ? without_advice(result) : result);
     } else if (step->verb == PILOT_REPLACE || step->verb == PILOT_WRITE) {
         buf_addf(&a->text, "`%s` is %s.\n", pilot_step_file(step),
                  step->verb == PILOT_WRITE ? "written" : "changed");

@@ -213,7 +213,11 @@ errors_stop_plainly(void **state)
     struct reply missing[] = {
         {.tool = "Read", .part = "no.c", .result = "File does not exist: no.c", .is_error = true}};
     struct reply denied[] = {
-        {.tool = "Bash", .part = "rm", .result = "permission denied: no rule", .is_error = true}};
+        {.tool = "Bash",
+         .part = "rm",
+         .result = "permission denied: no rule. Do not try to get around this; choose another "
+                   "way or ask the person.",
+         .is_error = true}};
     struct play p;
     (void)state;
     play_init(&p);
@@ -225,6 +229,7 @@ errors_stop_plainly(void **state)
     assert_non_null(strstr(p.said, "left out"));
     turn(&p, "run rm -r x", denied, 1);
     check(&p, "Bash rm -r x;", "not allowed");
+    assert_non_null(strstr(p.said, "permission denied: no rule\n")); /* the rest is for a model */
     play_release(&p);
 }
 
