@@ -104,6 +104,7 @@ close_open_request(struct core *c, struct err *err)
     if (!m)
         return true;
     m->hidden = m->partial = true;
+    core_notice(c, "the last turn was cut off before it was answered");
     return core_append(c, m, err) && core_sync(c, err);
 }
 

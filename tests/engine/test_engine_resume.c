@@ -132,6 +132,27 @@ test_cut_at_any_byte(void **state)
     buf_release(&all);
 }
 
+/* Killed while the model answered: nothing of the answer is there, and that is told. */
+static void
+test_a_prompt_without_its_answer_is_told(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct buf all;
+    read_all(TEST_DIR "/fixtures/sessions/v1/plain.jsonl", &all);
+    const char *user = strstr(buf_cstr(&all), "\"type\":\"user\"");
+    const char *end = strchr(user, '\n');
+    rig_init(&r);
+    char *path = plant(&r, str_make(all.data, (size_t)(end + 1 - all.data)));
+    rig_start(&r);
+    rig_kind(&r, EV_USAGE);
+    assert_int_equal(rig_told(&r, "cut off before it was answered"), 1);
+    assert_int_equal(rig_count(&r, EV_USER), 1);
+    free(path);
+    buf_release(&all);
+    rig_end(&r);
+}
+
 /* ---- what else may have happened ---- */
 
 static void
@@ -198,6 +219,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_version_1_wrote_goes_on),
         cmocka_unit_test(test_cut_at_any_byte),
+        cmocka_unit_test(test_a_prompt_without_its_answer_is_told),
         cmocka_unit_test(test_a_newer_passport_is_not_written_over),
         cmocka_unit_test(test_a_deleted_folder_keeps_its_journal),
     };
