@@ -8,6 +8,14 @@
 /* What one glob_match call may cost in alternatives: "{a,b}{a,b}..." doubles with each group. */
 enum { BRACE_CAP = 1024 };
 
+static _Thread_local size_t work;
+
+size_t
+glob_work(void)
+{
+    return work;
+}
+
 /* Bytes that are no UTF-8 get values of their own past Unicode, so that two different ones never look the same. */
 static size_t
 next_char(const char *s, const char *end, int32_t *ret)
@@ -115,6 +123,7 @@ match_class(const char *p, const char *pe, int32_t c, unsigned flags, bool *ret_
             q = class_char(q + 1, pe, &hi);
         in |= in_range(c, lo, hi, flags);
     }
+    work += (size_t)(q - p);
     if (q >= pe)
         return 0;
     *ret_in = in != negated;
@@ -156,6 +165,7 @@ match_component(struct str pat, struct str name, unsigned flags)
 
     while (s < se) {
         int32_t c;
+        work++;
         if (p < pe && *p == '*') {
             while (p < pe && *p == '*')
                 p++;
@@ -210,6 +220,7 @@ match_plain(struct str pattern, struct str path, unsigned flags)
     struct cursor s = {path.ptr, path.ptr + path.len}, star_p = {NULL, NULL}, star_s = {NULL, NULL};
 
     while (s.at) {
+        work += 4;
         if (p.at) {
             struct cursor np = p, ns = s;
             struct str part = component(&np, true);
@@ -264,6 +275,7 @@ find_group(struct str p, size_t from, size_t *ret_open, size_t *ret_close)
                 return true;
             }
         }
+        work += p.len - i;
     }
     return false;
 }
@@ -311,6 +323,7 @@ expand_one(struct expansion *e, size_t at)
         buf_add(&b, p.ptr, open);
         buf_add(&b, p.ptr + start, i - start);
         buf_add(&b, p.ptr + close + 1, p.len - close - 1);
+        work += 16 + p.len / 4;
         start = i + 1;
         if (first)
             e->list[at] = buf_take(&b);

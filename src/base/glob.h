@@ -13,6 +13,8 @@
 enum { GLOB_FOLD_CASE = 1, GLOB_BRACES = 2 };
 /* Whole-path match of pattern "a/ * * /b.c" against path (no leading slash in either). */
 bool glob_match(struct str pattern, struct str path, unsigned flags);
+/* Steps that matching took on this thread so far, for those who have to count what they do. */
+size_t glob_work(void);
 
 /* The alternatives of a pattern with braces, for matching many paths; false past 1,024 of them or 4,096 bytes (glob_match then
  * matches nothing). Release with glob_expand_free. */

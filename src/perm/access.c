@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "perm/looks.h"
 #include "perm/matches.h"
 #include "perm/trees.h"
 
@@ -267,7 +268,8 @@ path_allowed(const struct chain *c, const struct access *a, const struct path_na
     if (c->mode == PERM_PLAN && kinds[a->kind].write)
         return NULL;
     struct perm_rules only = {0};
-    for (size_t i = 0; !r && c->req->rules && i < c->req->rules->n; i++) {
+    bool looked = c->req->rules && may_pass(c->req->rules->n);
+    for (size_t i = 0; looked && !r && i < c->req->rules->n; i++) {
         const struct perm_rule *one = &c->req->rules->rules[i];
         /* Rules for the bare tool are judged by the tool's place, below. */
         if (!one->body || !rule_counts(one, &c->allow) || rule_is_for_bash(one))

@@ -7,11 +7,22 @@
 #include "perm/chain_ctx.h"
 #include "perm/danger.h"
 
+/* What was not looked at may be yare's own, or what a deny rule names: no mode lifts that. Once. */
+static void
+tell_spent(struct chain *c)
+{
+    if (looks_spent() && !c->spent_told)
+        chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, NULL,
+                  "it reaches more files, or more rules speak of them, than one decision looks at");
+    c->spent_told = looks_spent();
+}
+
 static void
 layer_paths_and_dangers(struct chain *c)
 {
     layer_paths(c);
     danger_judge(c);
+    tell_spent(c);
 }
 
 /* The layers in order. Those up to "trust" add findings; the hook, the sandbox and the mode may then take asks away that are
@@ -263,6 +274,7 @@ perm_chain_check(const struct perm_request *req, struct decision *ret)
     for (size_t i = 0; i < ARRAY_LEN(runs); i++)
         if (runs[i])
             runs[i](&c);
+    tell_spent(&c);
     combine(&c);
     bool classifier = c.mode == PERM_AUTO && ret->liftable_by == LIFT_CLASSIFIER;
     if (ret->verdict == VERDICT_ASK &&
@@ -283,7 +295,8 @@ perm_chain_bash_read_only(const struct perm_request *req)
     struct chain c;
     decision_init(&d);
     chain_init(&c, req, &d);
-    bool read_only = c.has_sh && c.sh.read_only && !c.sh.incomplete && !c.sh.unparsable;
+    bool read_only =
+        c.has_sh && c.sh.read_only && !looks_spent() && !c.sh.incomplete && !c.sh.unparsable;
     chain_release(&c);
     decision_release(&d);
     return read_only;

@@ -9,6 +9,7 @@
 #include "base/str_set.h"
 #include "perm/chain.h"
 #include "perm/leaf.h"
+#include "perm/looks.h"
 #include "perm/rules_match.h"
 
 /* What may lift an ask. */
@@ -106,6 +107,8 @@ struct chain {
     struct leaf_texts *texts;
     bool clean; /* plan mode: no write and no unknown effect in the whole call */
     struct path_cache *cache_before;
+    struct looks looks_before;
+    bool spent_told;
     struct str_set seen;                                      /* accesses judged already */
     struct arena *keys;                                       /* what it holds; NULL: none yet */
     enum { CONFIG_UNREAD, CONFIG_PLAIN, CONFIG_RUNS } config; /* of the root's repository */

@@ -119,10 +119,21 @@ setup_shell(struct chain *c)
     c->has_sh = true;
 }
 
+/* Of the command, or of the other tools' texts together: what it may take grows with them. */
+static size_t
+input_bytes(const struct perm_request *req)
+{
+    size_t n = 0;
+    for (const struct cJSON *i = json_first(req->input); i; i = json_next(i))
+        n += json_value_str(i).len;
+    return n;
+}
+
 void
 chain_init(struct chain *c, const struct perm_request *req, struct decision *d)
 {
     *c = (struct chain){.req = req, .d = d, .clean = true, .cache_before = path_cache_begin()};
+    c->looks_before = looks_begin(input_bytes(req));
     buf_init(&c->key, BUF_MAX);
     c->home = fs_normalize("/", req->home && *req->home ? req->home : fs_home());
     c->cwd = fs_normalize(c->home, req->cwd ? req->cwd : "/");
@@ -193,6 +204,7 @@ void
 chain_release(struct chain *c)
 {
     path_cache_end(c->cache_before);
+    looks_end(c->looks_before);
     str_set_release(&c->seen);
     arena_free(c->keys);
     buf_release(&c->key);

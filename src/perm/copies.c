@@ -9,59 +9,106 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "perm/lasts.h"
+#include "perm/looks.h"
 #include "perm/matches.h"
 #include "perm/trees.h"
 
 enum { ENTRIES_MAX = 12000, DEPTH_MAX = 32, SOURCES_MAX = 500 };
 
+/* Rules of one list, the first one first. */
+struct spoken {
+    const struct rule_filter *list;
+    struct speaker {
+        const struct perm_rule *rule;
+        struct lasts lasts;
+    } * v;
+    size_t n, cap;
+    bool
+        began; /* what names the folder itself, or one that holds it, would have named the first thing in it */
+};
+
 struct copies {
     struct chain *c;
     const struct perm_leaf *l;
     const char *cwd, *shown;
-    struct path_names to; /* the folder that is copied into */
-    bool certain;         /* all that lies there is copied */
-    bool inside;          /* of rsync: "x/" brings what lies in x, "x" the folder itself */
-    /* the first rule of that list that speaks of something below `to`; NULL: none does, or it had its say */
-    const struct perm_rule *deny, *ask;
-    bool done, lost;
+    struct path_names to;    /* the folder that is copied into */
+    bool certain;            /* all that lies there is copied */
+    bool inside;             /* of rsync: "x/" brings what lies in x, "x" the folder itself */
+    struct spoken deny, ask; /* the rules that speak of something below `to` */
+    bool asked, done, lost;
     size_t entries;
 };
 
 /* ---- what lies in a source ---- */
 
+/* The first rule that names `rel` below what is copied into. */
+static const struct perm_rule *
+speaks_of(const struct copies *k, struct spoken *s, const char *rel)
+{
+    const struct perm_rule *found = NULL;
+    char *paths[3] = {NULL};
+    struct last_name last;
+    last_name_init(&last, rel, s->n);
+    for (size_t i = 0; i < s->n && !found; i++) {
+        const struct speaker *v = &s->v[i];
+        const struct perm_rules one = {.rules = (struct perm_rule *)v->rule, .n = 1};
+        if (s->began && v->rule->body && !lasts_may(&v->lasts, &last, k->c->fold))
+            continue;
+        for (size_t j = 0; j < k->to.n && !paths[j]; j++)
+            paths[j] = fs_join(k->to.v[j], rel);
+        if (rules_match_path(&one, s->list, "Edit", (const char *const *)paths, k->to.n,
+                             &k->c->anchor))
+            found = v->rule;
+    }
+    s->began = true;
+    for (size_t j = 0; j < ARRAY_LEN(paths); j++)
+        free(paths[j]);
+    last_name_release(&last);
+    return found;
+}
+
 static void
 held_against(struct copies *k, const char *rel)
 {
     struct chain *c = k->c;
-    const struct perm_rule *r = k->deny ? trees_edit_rule(c, &c->deny, &k->to, rel) : NULL;
+    const struct perm_rule *r = speaks_of(k, &k->deny, rel);
     if (r) {
         chain_add(c, "rules", k->certain ? VERDICT_DENY : VERDICT_ASK, FORCE_HARD, r, k->shown,
                   "it writes '%s/%s', which a deny rule names", k->to.v[0], rel);
         k->done = true;
         return;
     }
-    r = k->ask ? trees_edit_rule(c, &c->ask, &k->to, rel) : NULL;
+    r = k->asked ? NULL : speaks_of(k, &k->ask, rel);
     if (r) {
         chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, k->shown,
                   "it writes '%s/%s', which an ask rule names", k->to.v[0], rel);
-        k->ask = NULL;
+        k->asked = true;
     }
+}
+
+static bool
+is_folder(const struct dirent *e, const char *path)
+{
+    struct stat st;
+    if (e->d_type != DT_UNKNOWN)
+        return e->d_type == DT_DIR;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static void
 look_in(struct copies *k, const char *dir, const char *rel, int depth)
 {
     DIR *d = depth > DEPTH_MAX ? NULL : opendir(dir);
-    k->lost = k->lost || depth > DEPTH_MAX;
+    k->lost = k->lost || depth > DEPTH_MAX || !may_walk(LOOK_FOLDER);
     for (struct dirent *e; d && !k->done && !k->lost && (e = readdir(d));) {
-        struct stat st;
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        k->lost = ++k->entries > ENTRIES_MAX;
+        k->lost = ++k->entries > ENTRIES_MAX || !may_walk(LOOK_NAME);
         char *at = fs_join(dir, e->d_name);
         char *below = *rel ? fs_join(rel, e->d_name) : xstrdup(e->d_name);
         held_against(k, below);
-        if (!k->done && lstat(at, &st) == 0 && S_ISDIR(st.st_mode))
+        if (!k->done && is_folder(e, at))
             look_in(k, at, below, depth + 1);
         free(at);
         free(below);
@@ -223,14 +270,35 @@ is_certain(const struct perm_leaf *l)
                          "--ignore-existing|--max-size*|--min-size*|~C|~F");
 }
 
-static const struct perm_rule *
-rule_below(const struct copies *k, const struct rule_filter *f)
+static void
+spoken_init(struct spoken *s, const struct copies *k, const struct rule_filter *f)
 {
     const struct chain *c = k->c;
-    const struct perm_rule *r = NULL;
-    for (size_t i = 0; i < k->to.n && !r; i++)
-        r = rules_overlap_path(c->req->rules, f, "Edit", k->to.v[i], true, &c->anchor);
-    return r;
+    *s = (struct spoken){.list = f};
+    const struct perm_rules *rs = c->req->rules;
+    bool looked = rs && may_pass(rs->n);
+    for (size_t i = 0; looked && i < rs->n; i++) {
+        const struct perm_rule *r = &rs->rules[i];
+        const struct perm_rules one = {.rules = (struct perm_rule *)r, .n = 1};
+        bool below = false;
+        for (size_t j = 0; j < k->to.n && !below && rule_counts(r, f); j++)
+            below = rules_overlap_path(&one, f, "Edit", k->to.v[j], true, &c->anchor) != NULL;
+        if (!below)
+            continue;
+        ARRAY_GROW(s->v, s->n, s->cap);
+        s->v[s->n] = (struct speaker){.rule = r};
+        if (r->body)
+            lasts_init(&s->v[s->n].lasts, r);
+        s->n++;
+    }
+}
+
+static void
+spoken_release(struct spoken *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        lasts_release(&s->v[i].lasts);
+    free(s->v);
 }
 
 static void
@@ -245,17 +313,21 @@ judge_from(struct copies *k, struct str target, size_t last, size_t skip)
     bool folder = leaf_is(k->l, "rsync") || many || fs_is_dir(dir);
     path_names_init(&k->to, k->cwd, into, c->fold);
     k->shown = into;
-    k->deny = rule_below(k, &c->deny);
-    k->ask = rule_below(k, &c->ask);
-    if (k->deny || k->ask)
+    spoken_init(&k->deny, k, &c->deny);
+    spoken_init(&k->ask, k, &c->ask);
+    if (k->deny.n || k->ask.n)
         judge_sources(k, last, skip, folder && !onto);
-    const struct perm_rule *r = k->deny ? k->deny : k->ask;
+    const struct perm_rule *r = k->deny.n               ? k->deny.v[0].rule
+                                : k->ask.n && !k->asked ? k->ask.v[0].rule
+                                                        : NULL;
     if (r && k->lost && !k->done)
         chain_add(
             c, "rules", VERDICT_ASK, FORCE_HARD, r, into,
             "what is copied into '%s' is too much to look through, and the rule names some of "
             "what may lie there",
             into);
+    spoken_release(&k->deny);
+    spoken_release(&k->ask);
     path_names_release(&k->to);
     free(dir);
     free(into);

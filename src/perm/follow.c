@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "perm/looks.h"
 #include "perm/matches.h"
 #include "perm/programs.h"
 
@@ -53,7 +54,7 @@ one_link(struct follow *f, const char *path, int depth)
 {
     struct stat st;
     bool dir = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    if (++f->links > LINKS_MAX) {
+    if (++f->links > LINKS_MAX || !may_walk(LOOK_LINKS)) {
         f->lost = true;
         return;
     }
@@ -68,11 +69,11 @@ folder(struct follow *f, const char *path, int depth)
     DIR *d = opendir(path);
     if (!d)
         return;
-    f->lost = f->lost || depth > DEPTH_MAX;
+    f->lost = f->lost || depth > DEPTH_MAX || !may_walk(LOOK_FOLDER);
     for (struct dirent *e = readdir(d); e && !f->lost; e = readdir(d)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        if (++f->entries > ENTRIES_MAX)
+        if (++f->entries > ENTRIES_MAX || !may_walk(LOOK_NAME))
             f->lost = true;
         bool maybe = e->d_type == DT_LNK || e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
         if (!maybe || f->lost)

@@ -33,7 +33,8 @@ is_same_file(const struct chain *c, const struct perm_rule *r, const char *dir, 
     struct stat st;
     char *path = fs_normalize(dir, name);
     const char *names = path;
-    bool same = lstat(path, &st) == 0 && st.st_ino == want->st_ino && st.st_dev == want->st_dev &&
+    bool same = may_look(LOOK_STAT) && lstat(path, &st) == 0 && st.st_ino == want->st_ino &&
+                st.st_dev == want->st_dev &&
                 rules_match_path(&one, &list, tool, &names, 1, &c->anchor);
     free(path);
     return same;
@@ -62,7 +63,7 @@ path_other_name_rule(const struct chain *c, const struct rule_filter *f, const c
 {
     const struct perm_rules *rs = c->req->rules;
     struct stat st;
-    if (!rs || !rs->n || !n->n || !has_other_names(n->v[n->n - 1], &st))
+    if (!rs || !rs->n || !n->n || !may_pass(rs->n) || !has_other_names(n->v[n->n - 1], &st))
         return NULL;
     for (size_t i = 0; i < rs->n; i++) {
         const struct perm_rule *r = &rs->rules[i];

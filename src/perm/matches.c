@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "perm/looks.h"
 #include "perm/matches.h"
 
 enum { NAMES_MAX = 40000, PARTS_MAX = 64 };
@@ -18,8 +19,10 @@ static _Thread_local size_t left;
 static struct dirent *
 next_name(void *dir)
 {
-    if (left == 0)
+    if (left == 0 || !may_walk(LOOK_NAME)) {
+        left = 0;
         return NULL;
+    }
     left--;
     return readdir(dir);
 }
@@ -27,6 +30,8 @@ next_name(void *dir)
 static void *
 open_folder(const char *path)
 {
+    if (left && !may_walk(LOOK_FOLDER))
+        left = 0;
     return left ? opendir(path) : NULL;
 }
 
@@ -39,12 +44,16 @@ close_folder(void *dir)
 static int
 stat_name(const char *restrict path, struct stat *restrict st)
 {
+    if (left && !may_walk(LOOK_STAT))
+        left = 0;
     return stat(path, st);
 }
 
 static int
 lstat_name(const char *restrict path, struct stat *restrict st)
 {
+    if (left && !may_walk(LOOK_STAT))
+        left = 0;
     return lstat(path, st);
 }
 
@@ -66,7 +75,7 @@ path_glob(const char *pattern, glob_t *ret)
                     .gl_closedir = close_folder,
                     .gl_stat = stat_name,
                     .gl_lstat = lstat_name};
-    if (is_too_long(pattern))
+    if (is_too_long(pattern) || !may_look(LOOK_PATH))
         return GLOB_ABORTED;
     left = NAMES_MAX;
     int failed = glob(pattern, GLOB_NOSORT | GLOB_ALTDIRFUNC, NULL, ret);

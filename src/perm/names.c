@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "perm/looks.h"
 #include "perm/matches.h"
 #include "perm/programs.h"
 
@@ -158,7 +159,7 @@ matches_no_folder(struct sh *sh, struct str pattern)
     bool none = *path && (failed == 0 || failed == GLOB_NOMATCH);
     struct stat st;
     for (size_t i = 0; none && !failed && i < g.gl_pathc; i++)
-        none = stat(g.gl_pathv[i], &st) != 0 || !S_ISDIR(st.st_mode);
+        none = may_walk(LOOK_STAT) && (stat(g.gl_pathv[i], &st) != 0 || !S_ISDIR(st.st_mode));
     globfree(&g);
     return none;
 }

@@ -10,6 +10,7 @@
 
 #include "base/fs.h"
 #include "base/repo.h"
+#include "perm/looks.h"
 #include "perm/shell.h"
 
 enum { ENTRIES_MAX = 6000, LINKS_MAX = 200, DEPTH_MAX = 24 };
@@ -45,14 +46,14 @@ look_below(struct look *k, const char *path, int depth)
     DIR *d = opendir(path);
     if (!d)
         return; /* no folder, or one that cannot be read: no names come out of it */
-    k->lost = k->lost || depth > DEPTH_MAX;
+    k->lost = k->lost || depth > DEPTH_MAX || !may_walk(LOOK_FOLDER);
     for (struct dirent *e = readdir(d); e && !k->lost; e = readdir(d)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         bool named = !k->only || fnmatch(k->only, e->d_name, 0) == 0;
         k->odd = k->odd || ((named || e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) &&
                             name_is_odd(k, e->d_name));
-        k->lost = ++k->entries > ENTRIES_MAX;
+        k->lost = ++k->entries > ENTRIES_MAX || !may_walk(LOOK_NAME + LOOK_STAT);
         if (e->d_type != DT_DIR && e->d_type != DT_LNK && e->d_type != DT_UNKNOWN)
             continue;
         const char *at = arena_printf(k->sh->a, "%s/%s", path, e->d_name);
@@ -88,7 +89,7 @@ look_at_listed(void *arg, struct str name)
     const char *path = arena_printf(k->sh->a, "%s/%.*s", strcmp(t->top, "/") == 0 ? "" : t->top,
                                     (int)name.len, name.ptr);
     size_t n = strlen(t->dir);
-    k->lost = k->lost || ++k->entries > ENTRIES_MAX || str_ends(name, "/");
+    k->lost = k->lost || ++k->entries > ENTRIES_MAX || !may_walk(LOOK_STAT) || str_ends(name, "/");
     if (k->lost || strncmp(path, t->dir, n) != 0 || path[n] != '/')
         return !k->lost;
     k->odd = k->odd || name_is_odd(k, path + n + 1);

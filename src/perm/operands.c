@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "perm/looks.h"
 #include "perm/matches.h"
 #include "perm/operands.h"
 #include "perm/outputs.h"
@@ -216,7 +217,8 @@ judge_copied(const struct look *k, const struct perm_leaf *l)
         }
         for (struct dirent *e; d && !itself && looked <= ENTRIES_MAX && (e = readdir(d));
              looked++) {
-            if (looked == ENTRIES_MAX) {
+            if (looked == ENTRIES_MAX || !may_walk(LOOK_NAME)) {
+                looked = ENTRIES_MAX;
                 too_much(k, l, "files");
                 continue;
             }

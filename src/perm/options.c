@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "perm/looks.h"
 #include "perm/shell.h"
 
 struct reader {
@@ -238,7 +239,7 @@ has_file_like(const char *dir, char first)
     bool found = false;
     size_t n = 0;
     for (struct dirent *e = readdir(d); e && !found; e = readdir(d))
-        found = e->d_name[0] == first || ++n > MAX_ENTRIES;
+        found = e->d_name[0] == first || ++n > MAX_ENTRIES || !may_walk(LOOK_NAME);
     closedir(d);
     return found;
 }

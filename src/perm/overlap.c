@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_MAX = 128, CELLS_MAX = 1 << 20 };
+#include "perm/looks.h"
+
+enum {
+    PARTS_MAX = 128,
+    CELLS_MAX = 1 << 20,
+    CELLS = 32 /* for one part of what may be looked at */
+};
 
 /* One element of a component's pattern. A class is taken as any character. */
 enum element { EL_CHAR, EL_ANY, EL_STAR };
@@ -98,7 +104,8 @@ component_overlap(struct str rule, struct str shell, bool dots_hidden, bool fold
                                  (rule.ptr[0] == '\\' && rule.len > 1 && rule.ptr[1] == '.'));
     if (dots_hidden && rule_dot && shell.len && strchr("*?[", shell.ptr[0]))
         return false;
-    if (rule.len + 1 > CELLS_MAX / (shell.len + 1))
+    if (rule.len + 1 > CELLS_MAX / (shell.len + 1) ||
+        !may_look(1 + (rule.len + 1) * (shell.len + 1) / CELLS))
         return true;
     struct grid g = {rule, shell, fold, xcalloc((rule.len + 1) * (shell.len + 1), 1)};
     bool found = reach(&g, 0, 0);

@@ -73,7 +73,7 @@ struct path_cache {
     size_t n;
     struct {
         char *path, *real;
-    } seen[SEEN_MAX]; /* by hash, the last one stays */
+    } seen[SEEN_MAX];             /* by hash, the last one stays */
     struct file *files[SEEN_MAX]; /* so are these */
 };
 struct file {
@@ -115,6 +115,21 @@ path_cache_end(struct path_cache *before)
     cache = before;
 }
 
+/* Link after link, and part after part of what is not there. NULL also: no more may be looked at. */
+static char *
+follow_all(const char *path)
+{
+    enum { MANY = 32 };
+    size_t parts = 0;
+    for (const char *p = path; *p; p++)
+        parts += *p == '/';
+    size_t each = parts > MANY ? LOOK_PATH : LOOK_PATH / 4;
+    char *real = may_look(LOOK_PATH + each * parts) ? fs_resolve(path, NULL) : NULL;
+    if (!real) /* a loop: as many as are followed */
+        (void)may_look(LOOK_LINKS);
+    return real;
+}
+
 /* Borrowed; of a folder that is not there where it would be; NULL: that is not known, or no room. */
 static const char *
 real_folder(const char *path, size_t len)
@@ -124,7 +139,7 @@ real_folder(const char *path, size_t len)
             return cache->real[i];
     if (cache->n == ARRAY_LEN(cache->dir))
         return NULL;
-    char *dir = str_dup(str_make(path, len)), *real = fs_resolve(dir, NULL);
+    char *dir = str_dup(str_make(path, len)), *real = follow_all(dir);
     if (!real) {
         free(dir);
         return NULL;
@@ -160,7 +175,9 @@ resolve(const char *path)
                  strcmp(name, "..") != 0;
     const char *dir = cache && plain ? real_folder(path, (size_t)(slash - path)) : NULL;
     if (!dir)
-        return fs_resolve(path, NULL);
+        return follow_all(path);
+    if (!may_look(LOOK_STAT))
+        return NULL;
     struct stat st = {0};
     char *at = fs_join(dir, name);
     bool there = lstat(at, &st) == 0;
@@ -169,7 +186,7 @@ resolve(const char *path)
         return at;
     }
     free(at);
-    return fs_resolve(path, NULL);
+    return may_look(LOOK_LINKS) ? follow_all(path) : NULL; /* it is one, maybe to many more */
 }
 
 bool

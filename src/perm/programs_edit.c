@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "perm/looks.h"
 #include "perm/programs.h"
 #include "perm/protected.h"
 
@@ -127,7 +128,7 @@ dot_is_plain(struct judged *j, const struct word *w)
     bool plain = d != NULL; /* what is not there now may be anything by then */
     size_t n = 0;
     for (const struct dirent *e; plain && d && (e = readdir(d));)
-        plain = ++n <= ENTRIES_MAX && !protected_by_name(e->d_name);
+        plain = ++n <= ENTRIES_MAX && may_walk(LOOK_NAME) && !protected_by_name(e->d_name);
     if (d)
         closedir(d);
     return plain;

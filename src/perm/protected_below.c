@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "perm/chain_ctx.h"
+#include "perm/looks.h"
 #include "perm/shell.h"
 
 enum { ENTRIES_MAX = 12000, DEPTH_MAX = 32 };
@@ -43,7 +44,7 @@ look_in(struct below *b, const char *dir, int depth)
     for (struct dirent *e; d && !b->own && (e = readdir(d));) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        if (++b->entries > ENTRIES_MAX || depth > DEPTH_MAX) {
+        if (++b->entries > ENTRIES_MAX || depth > DEPTH_MAX || !may_walk(2 * LOOK_NAME)) {
             if (!b->what)
                 found(b, "it holds more than is looked through for protected places", dir);
             break;
@@ -54,7 +55,7 @@ look_in(struct below *b, const char *dir, int depth)
         if (what && (!b->what || own))
             found(b, what, path);
         b->own = what && own;
-        if (!what && is_folder(e, path))
+        if (!what && is_folder(e, path) && may_walk(LOOK_FOLDER))
             look_in(b, path, depth + 1);
         free(path);
     }

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "base/glob.h"
 #include "base/repo.h"
-#include "base/text_form.h"
+#include "perm/lasts.h"
+#include "perm/looks.h"
 #include "perm/trees.h"
 
 enum {
@@ -26,14 +26,6 @@ enum {
     TRACKED_MAX = 100000,
     RULES_LOOKED = 64,
     ONLY_MAX = 8,
-    MATCH_COST = 8,     /* of a whole match, where that of a name is 1 */
-    WORK_MAX = 4000000, /* names times rules: about a second */
-};
-
-/* The last components that a rule may have, by braces and spelling. */
-struct lasts {
-    char **v;
-    size_t n, cap, cost;
 };
 
 struct reach {
@@ -43,7 +35,7 @@ struct reach {
     const struct rule_filter *list;
     const struct perm_rule *rules[RULES_LOOKED]; /* those that overlap the tree at all */
     struct lasts lasts[RULES_LOOKED];
-    size_t n_rules, work;
+    size_t n_rules;
     bool skip_hidden;           /* names that begin with a dot are passed by */
     bool names_only;            /* what is read are names: only rules for whole folders matter */
     const char *only[ONLY_MAX]; /* patterns of the names of files that are read; none: all */
@@ -157,79 +149,17 @@ is_read(const struct reach *r, const char *name)
     return false;
 }
 
-static bool
-is_ascii(const char *s)
-{
-    while (*s && (unsigned char)*s < 0x80)
-        s++;
-    return !*s;
-}
+/* ---- the tree ---- */
 
-/* ---- the last component of each rule, to tell most names apart without the whole match ---- */
-
+/* What lies below a folder that a rule names was found with that folder. */
 static void
-add_last(struct lasts *l, const char *pattern)
-{
-    const char *last = strrchr(pattern, '/');
-    struct buf form;
-    last = last ? last + 1 : pattern;
-    if (!*last) /* "dir/" is what lies in it */
-        last = "**";
-    ARRAY_GROW(l->v, l->n, l->cap);
-    l->v[l->n++] = xstrdup(last);
-    l->cost += 1 + strlen(last) / 16;
-    buf_init(&form, 16384);
-    if (text_one_form(str_from(last), &form)) {
-        ARRAY_GROW(l->v, l->n, l->cap);
-        l->v[l->n++] = xstrdup(buf_cstr(&form));
-    }
-    buf_release(&form);
-}
-
-static void
-lasts_init(struct lasts *l, const struct perm_rule *rule)
-{
-    char **list = NULL;
-    size_t n = 0;
-    *l = (struct lasts){.cost = 1};
-    if (!strchr(rule->body, '{'))
-        add_last(l, rule->body);
-    else if (!glob_expand(str_from(rule->body), &list, &n))
-        add_last(l, "**");
-    for (size_t i = 0; i < n; i++)
-        add_last(l, list[i]);
-    glob_expand_free(list, n);
-}
-
-static void
-lasts_release(struct lasts *l)
-{
-    for (size_t i = 0; i < l->n; i++)
-        free(l->v[i]);
-    free(l->v);
-}
-
-/* False: the rule does not name this one. What lies below a folder that it names was found with that folder. */
-static bool
-may_match(struct reach *r, size_t rule, const char *name)
-{
-    struct lasts *l = &r->lasts[rule];
-    unsigned flags = r->c->fold ? GLOB_FOLD_CASE : 0;
-    r->work += l->cost;
-    bool may = !is_ascii(name); /* it may be another spelling */
-    for (size_t i = 0; i < l->n && !may; i++)
-        may = strcmp(l->v[i], "**") == 0 || glob_match(str_from(l->v[i]), str_from(name), flags);
-    r->work += may ? MATCH_COST * l->cost : 0;
-    r->lost = r->lost || r->work > WORK_MAX;
-    return may;
-}
-
-static void
-look_at(struct reach *r, const char *rel, const char *name)
+look_at(struct reach *r, const char *rel)
 {
     char *paths[3] = {NULL};
+    struct last_name last;
+    last_name_init(&last, rel, r->n_rules);
     for (size_t i = 0; i < r->n_rules && !r->found; i++) {
-        if (!may_match(r, i, name))
+        if (!lasts_may(&r->lasts[i], &last, r->c->fold))
             continue;
         for (size_t k = 0; k < r->top->n && !paths[k]; k++)
             paths[k] = fs_join(r->top->v[k], rel);
@@ -240,6 +170,7 @@ look_at(struct reach *r, const char *rel, const char *name)
     }
     for (size_t k = 0; k < ARRAY_LEN(paths); k++)
         free(paths[k]);
+    last_name_release(&last);
 }
 
 static void
@@ -250,10 +181,11 @@ walk(struct reach *r, const char *dir, const char *rel, int depth)
         r->lost = r->lost || depth > DEPTH_MAX; /* what cannot be opened cannot be read either */
         return;
     }
+    r->lost = r->lost || !may_walk(LOOK_FOLDER);
     for (struct dirent *e = readdir(d); e && !r->found && !r->lost; e = readdir(d)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        r->lost = ++r->entries > ENTRIES_MAX;
+        r->lost = ++r->entries > ENTRIES_MAX || !may_walk(LOOK_NAME);
         if (r->skip_hidden && e->d_name[0] == '.')
             continue;
         char *at = fs_join(dir, e->d_name),
@@ -262,7 +194,7 @@ walk(struct reach *r, const char *dir, const char *rel, int depth)
         bool folder = e->d_type == DT_DIR ||
                       (e->d_type == DT_UNKNOWN && lstat(at, &st) == 0 && S_ISDIR(st.st_mode));
         if (folder ? !r->types : is_read(r, e->d_name))
-            look_at(r, below, e->d_name);
+            look_at(r, below);
         if (folder && !r->found)
             walk(r, at, below, depth + 1);
         free(at);
@@ -287,12 +219,13 @@ look_at_tracked(void *arg, struct str name)
     char *text = str_dup(name), *path = fs_join(t->top, text);
     size_t n = strcmp(t->base, "/") == 0 ? 0 : strlen(t->base);
     char *rel = path_inside(path, t->base, t->r->c->fold) && path[n] == '/' ? path + n + 1 : NULL;
-    t->r->lost = t->r->lost || ++t->names > TRACKED_MAX || str_ends(name, "/");
+    t->r->lost =
+        t->r->lost || ++t->names > TRACKED_MAX || !may_walk(LOOK_NAME) || str_ends(name, "/");
     for (char *end = rel; end && !t->r->found;) {
         char *slash = strchr(end, '/');
         if (slash)
             *slash = '\0';
-        look_at(t->r, rel, end);
+        look_at(t->r, rel);
         if (slash)
             *slash++ = '/';
         end = slash;
@@ -355,7 +288,8 @@ static void
 pick_rules(struct reach *r)
 {
     const struct perm_rules *rs = r->c->req->rules;
-    for (size_t i = 0; rs && i < rs->n; i++) {
+    bool looked = rs && may_pass(rs->n);
+    for (size_t i = 0; looked && i < rs->n; i++) {
         const struct perm_rule *rule = &rs->rules[i];
         const struct perm_rules one = {.rules = (struct perm_rule *)rule, .n = 1};
         bool overlaps = false;

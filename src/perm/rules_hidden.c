@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perm/looks.h"
 #include "perm/rules_match.h"
 #include "perm/shell.h"
 
@@ -110,6 +111,8 @@ rule_match_hidden(const struct perm_rule *r, const struct leaf_texts *t, bool fo
 {
     struct str program = rule_program(r);
     bool trusted, found = false;
+    if (program.len && t->n_hidden && !may_look(1 + t->n_hidden / 2))
+        return true;
     for (size_t i = 0; program.len && i < t->n_hidden && !found; i++) {
         struct str name = program_name(t->hidden[i].text, &trusted);
         if (!str_eq(name, program) &&
@@ -123,6 +126,7 @@ rule_match_hidden(const struct perm_rule *r, const struct leaf_texts *t, bool fo
         struct buf text;
         buf_init(&text, TEXT_MAX);
         perm_leaf_text(&leaf, true, &text);
+        (void)may_look(LOOK_RULE + text.len / 8);
         open.boundary = true; /* where it ends in there is not known */
         found = perm_rules_bash_covers(&open, buf_str(&text)) ||
                 rule_match_subcommand(str_from(r->pattern), true, &leaf, fold) != MATCH_NONE;

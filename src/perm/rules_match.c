@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perm/looks.h"
 #include "perm/wild.h"
 
 enum { TEXT_MAX = 1 << 20, DENY_TEXTS = 6 };
+
+/* Letters for one part of what may be looked at; a deny or ask rule takes several. */
+enum { LETTERS = 16, DENIES = 4 };
 
 typedef bool wild_fn(struct str pattern, struct str text);
 
@@ -106,6 +110,11 @@ deny_match(struct str p, bool boundary, const struct str text[DENY_TEXTS])
 static enum match_how
 deny_match_folded(const struct perm_rule *r, const struct str text[DENY_TEXTS])
 {
+    size_t letters = 0;
+    for (size_t i = 0; i < DENY_TEXTS; i++)
+        letters += text[i].len;
+    if (!may_look(LOOK_RULE + letters / LETTERS))
+        return MATCH_MAY;
     char *p = lower(str_from(r->pattern)), *copies[DENY_TEXTS];
     struct str low[DENY_TEXTS];
     for (size_t i = 0; i < DENY_TEXTS; i++) {
@@ -173,10 +182,14 @@ rules_match_leaf(const struct perm_rules *rs, const struct rule_filter *f,
                  const struct leaf_texts *t, const struct perm_leaf *leaf)
 {
     struct leaf_match best = {0};
+    if (!may_pass(rs ? 2 * rs->n : 0))
+        return best;
     for (size_t i = 0; rs && i < rs->n; i++) {
         const struct perm_rule *r = &rs->rules[i];
         if (!rule_counts(r, f))
             continue;
+        if (r->verdict != VERDICT_ALLOW && rule_is_for_bash(r) && !may_look(DENIES))
+            break;
         enum match_how how = rule_match_leaf(r, t, leaf, f->fold_case);
         if (how > best.how)
             best = (struct leaf_match){r, how};
@@ -187,7 +200,8 @@ rules_match_leaf(const struct perm_rules *rs, const struct rule_filter *f,
 bool
 rules_name_env(const struct perm_rules *rs, const struct rule_filter *f, const struct leaf_texts *t)
 {
-    for (size_t i = 0; rs && t->with_env.len && i < rs->n; i++) {
+    bool looked = rs && t->with_env.len && may_pass(rs->n);
+    for (size_t i = 0; looked && i < rs->n; i++) {
         const struct perm_rule *r = &rs->rules[i];
         if (!rule_counts(r, f) || !r->pattern || !rule_is_for_bash(r))
             continue;
@@ -267,6 +281,8 @@ rules_match_raw(const struct perm_rules *rs, const struct rule_filter *f, struct
         const struct perm_rule *r = &rs->rules[i];
         if (!rule_counts(r, f) || !rule_is_for_bash(r))
             continue;
+        if (!may_look(LOOK_RULE + text.len / (4 * LETTERS)))
+            break;
         struct buf head;
         buf_init(&head, TEXT_MAX);
         if (r->pattern)

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "perm/looks.h"
 #include "perm/shell.h"
 #include "perm/wild.h"
 
@@ -86,6 +87,7 @@ text_matches(struct search *x, struct str rest, size_t i)
             return SUB_MAY;
     buf_init(&text, TEXT_MAX);
     perm_leaf_text(&tail, false, &text);
+    (void)may_look(LOOK_RULE + text.len / 8);
     int found = text_hits(rest, x->boundary, buf_str(&text))        ? SUB_SURE
                 : text_hits_bare(rest, x->boundary, buf_str(&text)) ? SUB_MAY
                                                                     : SUB_NO;
@@ -150,7 +152,7 @@ static int
 search_from(struct search *x, struct str rest, size_t i)
 {
     struct str behind = rest, word;
-    if (++x->steps > STEPS_MAX)
+    if (++x->steps > STEPS_MAX || !may_look(2))
         return SUB_MAY;
     if (i >= x->leaf->n_argv)
         return str_is(rest, "*") ? SUB_MAY : SUB_NO;

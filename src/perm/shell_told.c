@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/repo.h"
+#include "perm/looks.h"
 #include "perm/shell.h"
 
 /* $(COMMAND) or $(COMMAND 2>/dev/null): the leaf of the one simple command in it, which is known in full; NULL: something else. */
@@ -157,7 +158,7 @@ tags_are_plain(const char *top)
     bool plain = d && fs_read_if(packed, 4 << 20, &text, &found, NULL) &&
                  !str_contains(buf_str(&text), STR("refs/tags/-"));
     for (struct dirent *e = plain ? readdir(d) : NULL; e && plain; e = readdir(d))
-        plain = e->d_name[0] != '-';
+        plain = e->d_name[0] != '-' && may_walk(LOOK_NAME);
     if (d)
         closedir(d);
     buf_release(&text);

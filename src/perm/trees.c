@@ -3,6 +3,7 @@
  * rule names, or where it cannot be known what will lie there, the call asks in every mode; where the rule names the folder as a
  * whole and the program changes it, it is denied.
  */
+#include "perm/looks.h"
 #include "perm/matches.h"
 #include "perm/trees_match.h"
 
@@ -227,6 +228,7 @@ judge_glob_word(struct trees *t, struct str s)
         t->lost = true;
     for (size_t i = 0; !failed && i < g.gl_pathc && i < GLOB_MAX; i++) {
         t->named = true;
+        t->lost = t->lost || !may_walk(LOOK_STAT);
         if (fs_is_dir(g.gl_pathv[i]))
             judge_folder(t, g.gl_pathv[i], g.gl_pathv[i], t->row->types);
     }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "perm/looks.h"
 #include "perm/trees.h"
 
 enum { ENTRIES_MAX = 12000, DEPTH_MAX = 32 };
@@ -59,14 +60,15 @@ static bool
 has_links(const char *dir, size_t *entries, int depth)
 {
     DIR *d = depth > DEPTH_MAX ? NULL : opendir(dir);
-    bool found = depth > DEPTH_MAX;
+    bool found = depth > DEPTH_MAX || !may_walk(LOOK_FOLDER);
     for (struct dirent *e; d && !found && (e = readdir(d));) {
         struct stat st;
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         char *at = fs_join(dir, e->d_name);
         bool known = lstat(at, &st) == 0;
-        found = ++*entries > ENTRIES_MAX || (known && S_ISLNK(st.st_mode)) ||
+        found = ++*entries > ENTRIES_MAX || !may_walk(LOOK_NAME + LOOK_STAT) ||
+                (known && S_ISLNK(st.st_mode)) ||
                 (known && S_ISDIR(st.st_mode) && has_links(at, entries, depth + 1));
         free(at);
     }

@@ -3,8 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perm/looks.h"
+
 /* Past this many cells two long patterns are taken to overlap. */
 enum { OVERLAP_MAX = 8 << 20 };
+/* What one part of what may be looked at is enough for. */
+enum { CELLS = 32, LETTERS = 32 };
 
 bool
 wild_match(struct str pattern, struct str text)
@@ -15,6 +19,8 @@ wild_match(struct str pattern, struct str text)
     if (text.len < star || memcmp(text.ptr, pattern.ptr, star) != 0)
         return false;
 
+    if (!may_look(1 + (pattern.len + text.len) / LETTERS))
+        return false;
     struct str rest = str_sub(pattern, star + 1, pattern.len);
     struct str t = str_sub(text, star, text.len);
     for (size_t next; (next = str_find(rest, '*', 0)) != (size_t)-1;) {
@@ -47,7 +53,7 @@ overlap_row(struct str a, size_t i, struct str b, const bool *prev, bool *row)
 bool
 wild_overlap(struct str a, struct str b)
 {
-    if ((a.len + 1) > OVERLAP_MAX / (b.len + 1))
+    if ((a.len + 1) > OVERLAP_MAX / (b.len + 1) || !may_look(2 + (a.len + 1) * (b.len + 1) / CELLS))
         return true;
     bool *prev = xcalloc(b.len + 1, sizeof *prev), *row = xcalloc(b.len + 1, sizeof *row);
     prev[0] = true;
