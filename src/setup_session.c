@@ -147,7 +147,8 @@ static void
 add_problem(struct buf *out, size_t nth, const char *file, int line, const char *text)
 {
     if (nth < PROBLEMS_SAID)
-        buf_addf(out, "%ssettings: %s:%d %s", nth ? "\n" : "", file, line, text);
+        buf_addf(out, "%ssettings: %s:%d %s", nth ? "\n" : "", file && *file ? file : "--settings",
+                 line, text);
 }
 
 static bool

@@ -157,6 +157,8 @@ def wrong_usage():
         check(run.returncode == 2 and word in run.stderr, args, run)
     run = subprocess.run([YARE, "-p"], cwd=w.project, env=w.env, capture_output=True, text=True, input=" \n")
     check(run.returncode == 2, run)
+    run = w.print_mode("help", "--settings", '{"permissions": {"deny": ["Bash(rm"]}}')
+    check(run.returncode == 0 and "settings: --settings:1 deny rule 'Bash(rm' IS NOT IN FORCE" in run.stderr, run)
     run = w.print_mode("help", "--settings", "{}", "--add-dir", "..")
     check(run.returncode == 0, run)
     run = subprocess.run([YARE, "-p"], cwd=w.project, env=w.env, capture_output=True, text=True, input="list src\n")
