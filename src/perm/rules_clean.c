@@ -91,9 +91,45 @@ path_doubt(struct str s)
     return NULL;
 }
 
+static void
+ask_for_path(struct reading *x, struct str part)
+{
+    const char *tool = perm_rules_path_tool(x->r->tool);
+    part = str_trim(part);
+    if (!part.len || !tool || x->rs->n >= RULES_MAX)
+        return;
+    struct perm_rule r = {.verdict = VERDICT_ASK,
+                          .broken = true,
+                          .scope = x->r->scope,
+                          .claude = x->r->claude,
+                          .line = x->r->line,
+                          .text = xstrdup(x->r->text),
+                          .tool = xstrdup(tool),
+                          .body = clean_path(part),
+                          .file = xstrdup(x->r->file)};
+    ARRAY_GROW(x->rs->rules, x->rs->n, x->rs->cap);
+    x->rs->rules[x->rs->n++] = r;
+}
+
+/* "src, gen": one rule names one path. Those that were meant ask until it is mended. */
+static void
+ask_for_list(struct reading *x)
+{
+    struct str rest = x->body, part;
+    if (!memmem(rest.ptr, rest.len, ", ", 2) || memchr(rest.ptr, '{', rest.len))
+        return;
+    reading_unread(x,
+                   "IS NOT IN FORCE as written, its paths ask until it is mended: write one rule "
+                   "for each");
+    while (str_split(&rest, ',', &part))
+        ask_for_path(x, part);
+}
+
 void
 reading_path(struct reading *x)
 {
+    if (reading_strict(x))
+        ask_for_list(x);
     const char *doubt = path_doubt(x->body);
     if (doubt)
         reading_say(x, "%s", doubt);
