@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "perm/chain_ctx.h"
+#include "perm/cover_words.h"
 #include "perm/programs.h"
 
 /* Blanks part the options. A long one ("--name") may be shortened; "-I" may have its value attached and stand in a bundle. `takes`: the
@@ -385,20 +386,6 @@ sed_may_run(const struct perm_leaf *l)
     return known && may && strcmp(l->unknown_why, SED_SCRIPT_WHY) == 0;
 }
 
-/* Commands of the shell of SQLite that run a program or open another file, and functions of SQL that do. */
-static bool
-sqlite_leaves_database(struct str s)
-{
-    static const char *const words[] = {
-        ".shell", ".system", ".output",   ".once",    ".read",          ".import",
-        ".load",  ".save",   ".open",     ".backup",  ".excel",         ".log",
-        ".trace", ".cd",     "writefile", "readfile", "load_extension", "edit("};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_contains(s, str_from(words[i])))
-            return true;
-    return false;
-}
-
 /* "+!id" and "+:!id" of less and editors, "CFLAGS=$(shell id)" and "-f -" of make, "-ldflags=-extld=./x" of go. */
 static bool
 word_is_code(const struct perm_leaf *l, size_t i)
@@ -419,10 +406,9 @@ word_is_code(const struct perm_leaf *l, size_t i)
     if (leaf_is(l, "gh"))
         return str_starts(s, "!");
     if (leaf_is(l, "psql") || leaf_is(l, "mysql"))
-        return str_contains(s, STR("\\!")) || str_starts(s, "system ") ||
-               (str_contains(s, STR("copy ")) && str_contains(s, STR("program")));
+        return sql_word_reaches(s);
     if (leaf_is(l, "sqlite3") || leaf_is(l, "duckdb"))
-        return sqlite_leaves_database(s);
+        return sqlite_word_reaches(s);
     if (!leaf_is(l, "make") && !leaf_is(l, "gmake"))
         return false;
     for (size_t k = 0; k < ARRAY_LEN(inputs); k++)
@@ -438,21 +424,9 @@ awk_may_run(const struct perm_leaf *l)
     static const char *const names[] = {"awk", "gawk", "mawk", "nawk"};
     if (!l->effects_unknown || !leaf_is_any(l, names, ARRAY_LEN(names)))
         return false;
-    for (size_t i = 1; i < l->n_argv; i++) {
-        struct str s = l->argv[i].text;
-        if (str_contains(s, STR("system")) || str_contains(s, STR("getline <")) ||
-            str_contains(s, STR("> \"/")) || str_contains(s, STR("> \"..")) ||
-            str_contains(s, STR(">\"/")) || str_contains(s, STR("@load")))
+    for (size_t i = 1; i < l->n_argv; i++)
+        if (awk_word_reaches(l->argv[i].text))
             return true;
-        for (size_t k = 0; k + 1 < s.len; k++) {
-            if (s.ptr[k] != '|' || s.ptr[k + 1] == '|' || (k > 0 && s.ptr[k - 1] == '|'))
-                continue;
-            while (k + 1 < s.len && strchr(" &\t", s.ptr[k + 1]))
-                k++;
-            if (k + 1 < s.len && (s.ptr[k + 1] == '"' || s.ptr[k + 1] == 'g'))
-                return true;
-        }
-    }
     return false;
 }
 
