@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/text.h"
 #include "perm/chain_ctx.h"
 #include "perm/shell.h"
 
@@ -92,14 +93,65 @@ mount_is_outside(const struct chain *c, const struct perm_leaf *l, struct str va
 {
     struct str part, source = {0}, all = value;
     if (str_find(value, '=', 0) != (size_t)-1 && str_find(value, ',', 0) != (size_t)-1) {
-        while (str_split(&all, ',', &part))
-            if (str_starts(part, "src=") || str_starts(part, "source="))
-                source = str_sub(part, str_find(part, '=', 0) + 1, part.len);
+        while (str_split(&all, ',', &part)) {
+            if (str_starts(part, "\"")) /* a field of CSV */
+                part = str_sub(part, 1, part.len - 1);
+            struct str key = str_sub(part, 0, str_find(part, '=', 0));
+            if (text_equal_fold(key, STR("src")) || text_equal_fold(key, STR("source")))
+                source = str_sub(part, key.len + 1, part.len);
+        }
     } else {
         source = str_sub(value, 0, str_find(value, ':', 0));
     }
     bool place = source.len && strchr("/.~", source.ptr[0]);
     return place && (source.ptr[0] == '~' || is_outside(c, l, source));
+}
+
+/* The value of a volume or mount option in word i; ptr NULL: it is none. *ret_known: what stands there is known. */
+static struct str
+mount_value(const struct perm_leaf *l, size_t i, bool *ret_known)
+{
+    struct str s = l->argv[i].text, name = str_sub(s, 0, str_find(s, '=', 0)), none = {0};
+    bool bundle = str_starts(s, "-") && !str_starts(s, "--"), value = name.len < s.len;
+    size_t v = bundle ? str_find(name, 'v', 1) : 0;
+    bool option = str_is(name, "--volume") || str_is(name, "--mount");
+    *ret_known = l->argv[i].known;
+    for (size_t k = 1; bundle && v != (size_t)-1 && k < v; k++)
+        bundle = strchr("ditPq", s.ptr[k]) != NULL;
+    if (bundle && v != (size_t)-1) { /* "-itv X", "-v=X" */
+        struct str rest = str_sub(s, v + 1, s.len);
+        if (rest.len)
+            return str_starts(rest, "=") ? str_sub(rest, 1, rest.len) : rest;
+        option = true;
+        value = false;
+    }
+    if (!option)
+        return none;
+    if (value)
+        return str_sub(s, name.len + 1, s.len);
+    *ret_known = i + 1 < l->n_argv && l->argv[i + 1].known;
+    return i + 1 < l->n_argv ? l->argv[i + 1].text : none;
+}
+
+/* "--device=/dev/sda", "--pid host" */
+static bool
+gives_power(const struct perm_leaf *l, size_t i)
+{
+    static const char *const rights[] = {"--privileged", "--device", "--cap-add", "--security-opt",
+                                         "--device-cgroup-rule"};
+    static const char *const spaces[] = {"--pid", "--userns", "--ipc", "--uts", "--cgroupns"};
+    struct str s = l->argv[i].text, name = str_sub(s, 0, str_find(s, '=', 0)), value;
+    for (size_t k = 0; k < ARRAY_LEN(rights); k++)
+        if (str_is(name, rights[k]))
+            return !str_is(s, "--security-opt=no-new-privileges") &&
+                   !str_is(s, "--privileged=false");
+    value = name.len < s.len    ? str_sub(s, name.len + 1, s.len)
+            : i + 1 < l->n_argv ? l->argv[i + 1].text
+                                : STR("");
+    for (size_t k = 0; k < ARRAY_LEN(spaces); k++)
+        if (str_is(name, spaces[k]) && str_is(value, "host"))
+            return true;
+    return false;
 }
 
 static const char *
@@ -110,18 +162,15 @@ mounts_gap(const struct chain *c, const struct perm_leaf *l)
     if (!leaf_is_any(l, programs, ARRAY_LEN(programs)))
         return NULL;
     for (size_t i = 1; i < l->n_argv; i++) {
-        struct str s = l->argv[i].text, value = {0};
+        struct str s = l->argv[i].text;
+        bool known;
         runs = runs || str_is(s, "run") || str_is(s, "create");
-        bool next = str_is(s, "-v") || str_is(s, "--volume") || str_is(s, "--mount");
-        if (runs && str_starts(s, "--privileged"))
+        if (runs && gives_power(l, i))
             return "it gives a container power over the machine";
-        if (next && i + 1 < l->n_argv)
-            value = l->argv[i + 1].text;
-        else if (str_starts(s, "--volume=") || str_starts(s, "--mount="))
-            value = str_sub(s, str_find(s, '=', 0) + 1, s.len);
-        else if (str_starts(s, "-v") && s.len > 2)
-            value = str_sub(s, 2, s.len);
-        if (runs && mount_is_outside(c, l, value))
+        struct str value = mount_value(l, i, &known);
+        if (runs && value.ptr && !known)
+            return "what it gives a container is not known before it runs";
+        if (runs && value.ptr && mount_is_outside(c, l, value))
             return "it gives a container what lies outside the project";
     }
     return NULL;
