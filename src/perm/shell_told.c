@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/repo.h"
+#include "base/text.h"
 #include "perm/looks.h"
 #include "perm/shell.h"
 
@@ -75,25 +76,41 @@ head_is_sound(struct str s)
     return hex || (str_starts(s, "ref: refs/heads/") && !memchr(s.ptr + 5, ' ', s.len - 5));
 }
 
-/* Sections, "key = value" and comments; nothing that says where the work tree is or what git may not know. */
+/* Words that say where the work tree is, or what git may not know, in any case. */
+static bool
+is_odd_config(struct str text)
+{
+    static const char *const odd[] = {"worktree", "extensions", "include", "\\"};
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
+        if (text_has_fold(text, str_from(odd[i])))
+            return true;
+    return false;
+}
+
+/* Sections, "key = value" and comments, each on a line of its own; a repository that says of itself no more than that it is not bare. */
 static bool
 config_is_sound(struct str text)
 {
-    static const char *const odd[] = {"worktree", "bare = true", "extensions",
-                                      "include",  "bare=true",   "\\"};
     struct str line;
-    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
-        if (str_contains(text, str_from(odd[i])))
-            return false;
+    if (is_odd_config(text))
+        return false;
     while (str_split(&text, '\n', &line)) {
         line = str_trim(line);
         if (!line.len || line.ptr[0] == '#' || line.ptr[0] == ';')
             continue;
-        bool section = line.ptr[0] == '[' && line.ptr[line.len - 1] == ']';
+        if (line.ptr[0] == '[') {
+            if (str_find(line, ']', 0) != line.len - 1)
+                return false;
+            continue;
+        }
         size_t eq = str_find(line, '=', 0);
-        if (!section && (eq == (size_t)-1 || line.ptr[0] == '['))
+        if (eq == (size_t)-1)
             return false;
-        if (str_starts(line, "repositoryformatversion") && line.ptr[line.len - 1] != '0')
+        struct str key = str_trim(str_sub(line, 0, eq)),
+                   value = str_trim(str_sub(line, eq + 1, line.len));
+        if (text_equal_fold(key, STR("bare")) && !str_is(value, "false"))
+            return false;
+        if (text_equal_fold(key, STR("repositoryformatversion")) && !str_is(value, "0"))
             return false;
     }
     return true;
