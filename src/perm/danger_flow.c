@@ -86,6 +86,21 @@ path_of(const struct perm_leaf *l, struct str s)
     return path;
 }
 
+/* An option of a shell or an interpreter behind which a word is its value, and not the script. */
+static bool
+takes_value(struct str s)
+{
+    static const char *const names[] = {
+        "-o",        "+o",          "-O",       "-W",       "-X",         "-I",
+        "-r",        "-C",          "-E",       "-d",       "-l",         "--rcfile",
+        "--require", "--init-file", "--import", "--loader", "--env-file", "--conditions"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_is(s, names[i]))
+            return true;
+    /* "sh -xo errexit" */
+    return s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-' && s.ptr[s.len - 1] == 'o';
+}
+
 /* The file that the leaf runs: its program by a path, or the script of a shell, an interpreter or `source`; yours, or NULL. */
 static char *
 file_run(const struct perm_leaf *l)
@@ -101,8 +116,9 @@ file_run(const struct perm_leaf *l)
         return path_of(l, l->argv[0].text);
     if (!is_one_of(l, runners, ARRAY_LEN(runners)))
         return NULL;
-    while (i < l->n_argv && l->argv[i].known && str_starts(l->argv[i].text, "-"))
-        i++;
+    while (i < l->n_argv && l->argv[i].known &&
+           (str_starts(l->argv[i].text, "-") || str_starts(l->argv[i].text, "+o")))
+        i += takes_value(l->argv[i].text) ? 2 : 1;
     return i < l->n_argv && l->argv[i].known ? path_of(l, l->argv[i].text) : NULL;
 }
 
@@ -141,6 +157,22 @@ brings_file(const struct perm_leaf *l, const char *file)
     return false;
 }
 
+/* "tee x", or "mv y x" where y was fetched. */
+static bool
+hands_on(const struct perm_leaf *l, const struct perm_leaf *fetch, const char *file)
+{
+    static const char *const moves[] = {"mv", "cp", "ln", "install"};
+    if (leaf_is(l, "tee"))
+        return brings_file(l, file);
+    bool fetched = false;
+    for (size_t i = 1; i < l->n_argv && !fetched && leaf_is_any(l, moves, ARRAY_LEN(moves)); i++) {
+        char *path = l->argv[i].known ? path_of(l, l->argv[i].text) : NULL;
+        fetched = path && brings_file(fetch, path);
+        free(path);
+    }
+    return fetched && brings_file(l, file);
+}
+
 /* "curl ... -o x; sh x": by way of a file it is the same as through a pipe. */
 static void
 judge_stored_download(struct chain *c, size_t fetch)
@@ -149,7 +181,7 @@ judge_stored_download(struct chain *c, size_t fetch)
         char *file = file_run(&c->sh.leaves[i]);
         bool brought = file && brings_file(&c->sh.leaves[fetch], file);
         for (size_t k = fetch + 1; k < i && file && !brought; k++)
-            brought = leaf_is(&c->sh.leaves[k], "tee") && brings_file(&c->sh.leaves[k], file);
+            brought = hands_on(&c->sh.leaves[k], &c->sh.leaves[fetch], file);
         if (brought)
             chain_add(c, "L1", VERDICT_ASK, FORCE_HARD, NULL, buf_cstr(&c->texts[i].exact),
                       "it runs '%s', which the same command brings from the network, unseen", file);
