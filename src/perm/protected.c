@@ -160,7 +160,7 @@ parts_protected(struct str before, const char *path, bool *ret_own)
         }
         in_claude = name_is(part, ".claude");
         /* Asked of every file: nearly all differ in their first letter (as name_is sees it), which the table has in lower case. */
-        char first = part.ptr[0] > 0 ? lower(part.ptr[0]) : '\0';
+        char first = (unsigned char)part.ptr[0] < 0x80 ? lower(part.ptr[0]) : '\0';
         for (size_t i = 0; i < ARRAY_LEN(names); i++)
             if ((!first || first == names[i].name[0]) && name_is(part, names[i].name) &&
                 (!found || names[i].own)) {
