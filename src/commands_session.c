@@ -50,7 +50,8 @@ static void
 print_session(const struct session_info *info, bool all)
 {
     printf("%s  ", info->id);
-    print_age((clock_wall_ms() - info->last_ms) / 60000);
+    int64_t now = clock_wall_ms(); /* it may have been set back since */
+    print_age(now > info->last_ms ? (now - info->last_ms) / 60000 : 0);
     printf("  %4lld messages  ", (long long)info->messages);
     print_shown(info->title, 60);
     fputs(info->print_mode ? "  (-p)" : "", stdout);

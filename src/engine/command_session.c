@@ -241,7 +241,8 @@ command_export(struct engine *e, struct str arg)
 static void
 add_session(struct buf *out, const struct session_info *s, int64_t now)
 {
-    int64_t minutes = (now - s->last_ms) / 60000;
+    /* the clock may have been set back since */
+    int64_t minutes = now > s->last_ms ? (now - s->last_ms) / 60000 : 0;
     buf_addf(out, "%.8s  %lld %s ago, %lld messages%s  %s\n", s->id,
              (long long)(minutes < 60     ? minutes
                          : minutes < 2880 ? minutes / 60

@@ -153,6 +153,28 @@ test_a_prompt_without_its_answer_is_told(void **state)
     rig_end(&r);
 }
 
+/* The clock was set back since: no session is of a time before now by less than nothing. */
+static void
+test_a_session_of_the_future_is_of_now(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct buf all;
+    read_all(TEST_DIR "/fixtures/sessions/v1/plain.jsonl", &all);
+    for (char *at = all.data; (at = strstr(at, "\"2026-")) != NULL; at++)
+        memcpy(at, "\"2999-", 6);
+    rig_init(&r);
+    char *path = plant(&r, buf_str(&all));
+    rig_start(&r);
+    rig_kind(&r, EV_USAGE);
+    rig_post(&r, OP_COMMAND, "/sessions");
+    rig_kind(&r, EV_NOTICE);
+    assert_int_equal(rig_told(&r, "11111111  0 min ago"), 1);
+    free(path);
+    buf_release(&all);
+    rig_end(&r);
+}
+
 /* ---- what else may have happened ---- */
 
 static void
@@ -220,6 +242,7 @@ main(void)
         cmocka_unit_test(test_what_version_1_wrote_goes_on),
         cmocka_unit_test(test_cut_at_any_byte),
         cmocka_unit_test(test_a_prompt_without_its_answer_is_told),
+        cmocka_unit_test(test_a_session_of_the_future_is_of_now),
         cmocka_unit_test(test_a_newer_passport_is_not_written_over),
         cmocka_unit_test(test_a_deleted_folder_keeps_its_journal),
     };
