@@ -18,7 +18,7 @@ enum { /* parts of what one decision may take, each about 40 ns */
        LOOK_PATH = 60,
        LOOK_FOLDER = 150,
        LOOK_LINKS = 600,
-       LOOKS_PER_KB = 1000000,
+       LOOKS_PER_KB = 850000,
        LOOKS_RESERVE = 4, /* one in so many */
 };
 

@@ -6,11 +6,9 @@
 
 #include "perm/looks.h"
 
-enum {
-    PARTS_MAX = 128,
-    CELLS_MAX = 1 << 20,
-    CELLS = 32 /* for one part of what may be looked at */
-};
+enum { PARTS_MAX = 128, CELLS_MAX = 1 << 20 };
+/* What one part of what may be looked at is enough for. */
+enum { CELLS = 32, PAIRS = 16 };
 
 /* One element of a component's pattern. A class is taken as any character. */
 enum element { EL_CHAR, EL_ANY, EL_STAR };
@@ -136,7 +134,7 @@ path_overlap(struct str rule, struct str shell, bool tree, bool fold_case)
     bool row[PARTS_MAX + 1], prev[PARTS_MAX + 1];
     size_t n, m;
 
-    if (!split(rule, a, &n) || !split(shell, b, &m))
+    if (!split(rule, a, &n) || !split(shell, b, &m) || !may_look(1 + (n + 1) * (m + 1) / PAIRS))
         return true;
     /* prev[j]: the rule's parts so far and the first j of the shell's can name the same folder. */
     for (size_t i = 0; i <= n; i++) {

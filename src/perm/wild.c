@@ -8,7 +8,7 @@
 /* Past this many cells two long patterns are taken to overlap. */
 enum { OVERLAP_MAX = 8 << 20 };
 /* What one part of what may be looked at is enough for. */
-enum { CELLS = 32, LETTERS = 32 };
+enum { CELLS = 16, LETTERS = 32 };
 
 bool
 wild_match(struct str pattern, struct str text)
