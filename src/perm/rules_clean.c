@@ -26,6 +26,16 @@ goes_back(const struct str *parts, size_t n)
     return n > 0 && !str_is(parts[n - 1], "..") && !memchr(parts[n - 1].ptr, '*', parts[n - 1].len);
 }
 
+/* "x/" is x as well, which need not be a folder; of a pattern only the folders are meant. */
+static bool
+is_name(struct str part)
+{
+    for (size_t i = 0; i < part.len; i++)
+        if (strchr("*?[", part.ptr[i]))
+            return false;
+    return !str_is(part, "..");
+}
+
 static size_t
 split_parts(struct str rest, struct str parts[PARTS_MAX], bool *ret_folder, bool *ret_back)
 {
@@ -66,7 +76,7 @@ clean_path(struct str body)
         buf_adds(&out, "./");
     for (size_t i = 0; i < n; i++) {
         buf_add_str(&out, parts[i]);
-        if (i + 1 < n || folder)
+        if (i + 1 < n || (folder && !is_name(parts[i])))
             buf_addc(&out, '/');
     }
     return buf_take(&out);
@@ -135,7 +145,9 @@ reading_path(struct reading *x)
         reading_say(x, "%s", doubt);
     char *clean = reading_strict(x) ? clean_path(x->body) : NULL;
     if (clean && *clean && !str_is(x->body, clean)) {
-        reading_say(x, "is read as %s(%s)", x->r->tool, clean);
+        size_t n = strlen(clean);
+        if (!(x->body.len == n + 1 && str_ends(x->body, "/") && str_starts(x->body, clean)))
+            reading_say(x, "is read as %s(%s)", x->r->tool, clean);
         x->owned = clean;
         x->body = str_from(clean);
     } else {
