@@ -77,7 +77,7 @@ run_mode(struct engine *e, struct str arg)
                     name);
     else {
         core_set_mode(c, mode);
-        executor_reconsider(c->executor);
+        executor_reconsider(c->executor, false);
     }
     free(name);
 }
@@ -128,7 +128,7 @@ take_back(struct core *c, struct str number)
         core_refuse_err(c, &err);
         return;
     }
-    executor_reconsider(c->executor);
+    executor_reconsider(c->executor, false);
     core_notice(c, "taken back, it asks again: %s", what);
     free(what);
 }
@@ -149,7 +149,7 @@ remove_rule(struct core *c, struct str arg)
     }
     char *list = str_dup(word), *rule = str_dup(str_trim(rest));
     if (permit_remove_rule(c->permit, list, rule, &err)) {
-        executor_reconsider(c->executor);
+        executor_reconsider(c->executor, false);
         core_notice(c, "removed: %s %s", list, rule);
     } else {
         core_refuse_err(c, &err);
@@ -200,7 +200,7 @@ run_sandbox(struct engine *e, struct str arg)
         return;
     }
     if (arg.len)
-        executor_reconsider(c->executor);
+        executor_reconsider(c->executor, false);
     buf_init(&b, BUF_MAX);
     permit_sandbox_say(c->permit, &b);
     core_notice(c, "%s", buf_cstr(&b));

@@ -433,12 +433,12 @@ executor_answer(struct executor *x, const struct op *op)
     call_settle(x, c, v, buf_str(&reason), ask_id);
     buf_release(&reason);
     if (op->perm.answer == PERM_ANSWER_ALWAYS)
-        executor_reconsider(x); /* the new rule may cover others that wait */
+        executor_reconsider(x, false); /* the new rule may cover others that wait */
     executor_pump(x);
 }
 
 void
-executor_reconsider(struct executor *x)
+executor_reconsider(struct executor *x, bool stepped)
 {
     for (size_t i = 0; i < x->n; i++) {
         struct call *c = &x->calls[i];
@@ -447,7 +447,8 @@ executor_reconsider(struct executor *x)
         struct permit_call pc = call_permit(x, c);
         struct buf reason;
         buf_init(&reason, BUF_MAX);
-        enum permit_verdict v = permit_reconsider(x->core->permit, c->ask_id, &pc, &reason);
+        enum permit_verdict v =
+            permit_reconsider(x->core->permit, c->ask_id, &pc, stepped, &reason);
         call_settle(x, c, v, buf_str(&reason), c->ask_id);
         buf_release(&reason);
     }

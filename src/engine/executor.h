@@ -50,8 +50,9 @@ void executor_person_result(struct executor *x, struct buf *ret_text, char **ret
                             bool *ret_error);
 
 void executor_answer(struct executor *x, const struct op *op); /* OP_PERM_ANSWER */
-void executor_reconsider(struct executor *x);                  /* mode, rules or trust changed */
-bool executor_stop_call(struct executor *x, struct str id);    /* OP_STOP_TOOL */
+/* Mode, rules or trust changed. `stepped`: on the way through the modes, where what a person was asked stays that person's. */
+void executor_reconsider(struct executor *x, bool stepped);
+bool executor_stop_call(struct executor *x, struct str id); /* OP_STOP_TOOL */
 /* OP_BACKGROUND_TOOL; id empty: the newest. False: no such command runs. */
 bool executor_background_call(struct executor *x, struct str id);
 /* A call of the batch that has no result yet: the line that tells it, yours; NULL: there is none. */

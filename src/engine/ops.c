@@ -151,7 +151,7 @@ ops_trust(struct engine *e)
     c->trusted = true;
     permit_reload(c->permit);
     core_emit_session(c, false);
-    executor_reconsider(c->executor);
+    executor_reconsider(c->executor, false);
     return true;
 }
 
@@ -194,7 +194,7 @@ handle(struct engine *e, const struct op *op)
         break;
     case OP_SET_MODE:
         core_set_mode(c, op->mode);
-        executor_reconsider(c->executor);
+        executor_reconsider(c->executor, op->stepped);
         break;
     case OP_SET_MODEL:
         as_command(e, "model", op->text);

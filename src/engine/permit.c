@@ -432,7 +432,7 @@ permit_answer(struct permit *p, const struct op *op, const struct permit_call *c
 }
 
 enum permit_verdict
-permit_reconsider(struct permit *p, uint64_t ask_id, const struct permit_call *call,
+permit_reconsider(struct permit *p, uint64_t ask_id, const struct permit_call *call, bool stepped,
                   struct buf *ret_reason)
 {
     struct ask *a = permit_find_ask(p, ask_id);
@@ -443,10 +443,17 @@ permit_reconsider(struct permit *p, uint64_t ask_id, const struct permit_call *c
     afk_drop(p->afk, a->judging ? a->id : 0);
     a->judging = false;
     permit_check(p, call, &d);
-    if (perm_chain_classifier_may(&d))
+    bool by_classifier = perm_chain_classifier_may(&d);
+    if (stepped && a->shown && (by_classifier || d.verdict == VERDICT_ALLOW)) {
+        decision_add(&d, "mode", VERDICT_ASK, NULL, NULL,
+                     "it was asked before the mode was stepped on, and waits for your answer");
+        d.verdict = VERDICT_ASK;
+        show(p, call, a, &d);
+    } else if (by_classifier) {
         v = permit_consult(p, call, &d, a, ret_reason, &ask_id);
-    else
+    } else {
         v = permit_settle(p, call, &d, "chain", a, ret_reason, &ask_id);
+    }
     decision_release(&d);
     return v;
 }

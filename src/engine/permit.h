@@ -58,9 +58,11 @@ enum permit_verdict permit_answer(struct permit *p, const struct op *op,
                                   const struct permit_call *call, bool edited,
                                   struct buf *ret_reason, uint64_t *ret_ask);
 /* The mode, the rules or the trust changed while a call waits: judged again, a verdict that is on its way is dropped. PARKED and JUDGING
- * keep the same ask, which is shown anew where its reasons or what "always" would do are other ones now. */
+ * keep the same ask, which is shown anew where its reasons or what "always" would do are other ones now. `stepped`: what a person was asked
+ * is not let through by the change. */
 enum permit_verdict permit_reconsider(struct permit *p, uint64_t ask_id,
-                                      const struct permit_call *call, struct buf *ret_reason);
+                                      const struct permit_call *call, bool stepped,
+                                      struct buf *ret_reason);
 /* The id of an ask whose verdict came, 0: none; then permit_judged settles it. */
 uint64_t permit_next_judged(struct permit *p);
 enum permit_verdict permit_judged(struct permit *p, uint64_t ask_id, const struct permit_call *call,

@@ -35,7 +35,7 @@ app_focus(struct app *a, enum pane pane)
 }
 
 static bool
-set_mode(struct app *a, enum perm_mode mode)
+set_mode(struct app *a, enum perm_mode mode, bool stepped)
 {
     if (!a->engine || a->engine_closed) {
         app_note(a, "the engine is not there: the mode stays as it is");
@@ -43,9 +43,12 @@ set_mode(struct app *a, enum perm_mode mode)
     }
     struct op *op = op_new(OP_SET_MODE, NULL);
     op->mode = mode;
+    op->stepped = stepped;
     engine_post(a->engine, op);
     a->view.mode = mode; /* shown at once; the engine's word follows */
-    if (app_covered(a))
+    if (stepped && a->view.n_asks)
+        app_note(a, "mode: %s; what waits is yours to answer all the same", perm_mode_shown(mode));
+    else if (app_covered(a))
         app_note(a, "mode: %s", perm_mode_shown(mode));
     return true;
 }
@@ -54,14 +57,14 @@ static void
 toggle_afk(struct app *a)
 {
     if (a->view.mode == PERM_AUTO) {
-        if (set_mode(a, a->afk_set ? a->mode_before : PERM_DEFAULT)) {
+        if (set_mode(a, a->afk_set ? a->mode_before : PERM_DEFAULT, false)) {
             a->afk_set = false;
             app_note(a, "AFK off");
         }
         return;
     }
     enum perm_mode before = a->view.mode;
-    if (!set_mode(a, PERM_AUTO))
+    if (!set_mode(a, PERM_AUTO, false))
         return;
     a->mode_before = before;
     a->afk_set = true;
@@ -218,7 +221,7 @@ app_action(struct app *a, enum key_action act, int64_t now)
         app_quit(a, 0);
         return true;
     case ACT_MODE:
-        (void)set_mode(a, perm_mode_next(a->view.mode, a->view.bypass_allowed));
+        (void)set_mode(a, perm_mode_next(a->view.mode, a->view.bypass_allowed), true);
         return true;
     case ACT_AFK:
         toggle_afk(a);

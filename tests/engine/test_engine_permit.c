@@ -287,6 +287,34 @@ test_a_mode_change_judges_parked_calls_again(void **state)
     rig_end(&r);
 }
 
+/* Who goes through the modes with Shift+Tab passes some that would run what waits. */
+static void
+test_a_mode_on_the_way_runs_nothing(void **state)
+{
+    (void)state;
+    struct rig r;
+    ask_script(&r, "Edit", "{\"name\":\"a\",\"perm\":\"ask\"}");
+    r.cfg.bypass_allowed = true;
+    go(&r);
+    uint64_t id = rig_kind(&r, EV_PERM_ASK)->u.ask.id;
+    struct op *op = op_new(OP_SET_MODE, NULL);
+    op->mode = PERM_BYPASS;
+    op->stepped = true;
+    engine_post(r.e, op);
+    const struct event *again = rig_kind(&r, EV_PERM_ASK);
+    assert_int_equal(again->u.ask.id, id);
+    const struct decision *d = &again->u.ask.decision;
+    assert_string_equal(d->findings[d->n_findings - 1].layer, "mode");
+    assert_int_equal(toys_runs(), 0);
+    op = op_new(OP_SET_MODE, NULL); /* chosen by name, it counts */
+    op->mode = PERM_BYPASS;
+    engine_post(r.e, op);
+    assert_true(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
+    assert_string_equal(rig_result(&r)->u.result.exit, "completed");
+    assert_int_equal(toys_runs(), 1);
+    rig_end(&r);
+}
+
 static void
 test_bypass_only_where_the_session_allows_it(void **state)
 {
@@ -449,6 +477,7 @@ main(void)
         cmocka_unit_test(test_a_parked_call_lets_safe_ones_pass_and_holds_the_rest),
         cmocka_unit_test(test_a_cancel_closes_the_ask),
         cmocka_unit_test(test_a_mode_change_judges_parked_calls_again),
+        cmocka_unit_test(test_a_mode_on_the_way_runs_nothing),
         cmocka_unit_test(test_bypass_only_where_the_session_allows_it),
         cmocka_unit_test(test_nobody_there_means_deny),
         cmocka_unit_test(test_a_new_deny_is_obeyed_at_once),
