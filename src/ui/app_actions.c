@@ -24,7 +24,7 @@ void
 app_focus(struct app *a, enum pane pane)
 {
     a->focus = pane;
-    a->focus_taken = false;
+    a->focus_taken = a->edit_sent = false;
     a->line = LINE_PROMPT;
     app_activity_leave(a);
     /* Who went there by a key means the next key for it: only a request that is new itself stays guarded. */

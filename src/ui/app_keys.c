@@ -92,6 +92,7 @@ context_of(const struct app *a)
 static void
 approval_take(struct app *a, struct op *op)
 {
+    a->edit_sent |= op && op->perm.edited_input;
     if (op && a->engine && !a->engine_closed)
         engine_post(a->engine, op);
     else
@@ -105,12 +106,13 @@ prompt_takes(struct app *a, int key, int64_t now)
     app_prompt_key(a, key, now);
 }
 
-/* Nobody looks for a key to be an answer who is beginning a sentence: where the pane took the focus by itself, the first letter
- * waits for what follows. */
+/* Nobody looks for a key to be an answer who is beginning a sentence: where the pane took the focus by itself, or a changed command
+ * came back as another request, the first letter waits for what follows. */
 static bool
 hold_key(struct app *a, int key, int64_t now)
 {
-    if (!a->focus_taken || !is_text(key) || approval_typing(&a->approval) ||
+    bool came_back = a->edit_sent && !approval_guarded(&a->approval, now);
+    if (!(a->focus_taken || came_back) || !is_text(key) || approval_typing(&a->approval) ||
         a->approval.confirm_always)
         return false;
     a->held_key = key;
@@ -127,7 +129,7 @@ app_held_key_acts(struct app *a, int64_t now)
     bool meant = a->focus == PANE_APPROVAL && keys_action_in(KEYS_APPROVAL, key, 0) != ACT_NONE &&
                  !approval_guarded(&a->approval, a->held_ms);
     a->held_key = 0;
-    a->focus_taken = false; /* the person is there now */
+    a->focus_taken = a->edit_sent = false; /* the person is there now */
     a->dirty = true;
     if (meant)
         approval_take(a, approval_key(&a->approval, &a->view, key, STR(""), now, &used));
@@ -160,8 +162,9 @@ pane_key(struct app *a, int key, struct str paste, int64_t now)
     if (a->focus_taken && key == YK_PASTE && !approval_typing(&a->approval))
         app_focus(a, PANE_PROMPT);
     if (a->focus == PANE_APPROVAL) {
-        approval_take(a, approval_key(&a->approval, &a->view, key, paste, now, &used));
+        struct op *op = approval_key(&a->approval, &a->view, key, paste, now, &used);
         a->focus_taken &= !used;
+        approval_take(a, op);
     } else if (key == YK_PASTE) {
         app_focus(a, PANE_PROMPT);
         if (!a->o->replay)

@@ -43,7 +43,7 @@ struct offer { /* EV_OFFER; the oldest is shown */
 #define TWICE_MS 1000       /* Ctrl+C twice, Esc twice */
 #define KEY_HOLD_MS                                                                                \
     300 /* the same for any letter where the permission pane took the focus by itself */
-#define TRUST_HOLD_MS 400 /* a letter that another follows this soon is the start of a word */
+#define TRUST_HOLD_MS 400  /* a letter that another follows this soon is the start of a word */
 #define TRUST_GUARD_MS 300 /* a letter this soon behind the box was typed before it was seen */
 #define NOTE_MS 4000
 #define EXIT_LINES 40               /* of the last answer that stay on the normal screen */
@@ -81,13 +81,14 @@ struct app {
     size_t history_at;  /* hit of the history search */
     int chord;          /* first key of a chord, or 0 */
     int held_key; /* the first letter, not yet believed, where the permission pane took the focus by itself; 0: none */
+    bool edit_sent;   /* from the permission pane, whose next request is what came of it */
     bool focus_taken; /* the permission pane has the focus because nothing was typed for a while */
     struct err start_err; /* the engine never came: said once the screen is left */
     char held;            /* 'y' or 'n' to the trust question, not yet believed; 0: none */
     int64_t held_ms;
-    bool trust_done; /* answered, or nothing to ask */
-    bool trust_open; /* by /trust, whatever stands in the transcript */
-    bool trust_seen; /* the last frame showed the box with its answer */
+    bool trust_done;       /* answered, or nothing to ask */
+    bool trust_open;       /* by /trust, whatever stands in the transcript */
+    bool trust_seen;       /* the last frame showed the box with its answer */
     int64_t trust_seen_ms; /* since when */
     /* serial of the newest request when the person left the pane: older ones do not take the focus */
     uint64_t asks_left;

@@ -23,6 +23,7 @@ an_edited_command_that_is_asked_again_keeps_the_focus(void **state)
     assert_int_equal(engine.told->perm.ask_id, 7);
     later(400);
     press("y");
+    later(KEY_HOLD_MS);
     assert_int_equal(engine.told->perm.ask_id, 8);
     assert_int_equal(engine.told->perm.answer, PERM_ANSWER_ONCE);
 }
@@ -316,6 +317,32 @@ a_sentence_is_no_answer(void **state)
     }
 }
 
+/* A changed command is asked about anew; who goes on with a sentence has not gone to that request. */
+static void
+a_sentence_behind_an_edit_is_no_answer(void **state)
+{
+    (void)state;
+    ask(NULL);
+    press("e");
+    press("x");
+    press("enter");
+    assert_int_equal(told(), OP_PERM_ANSWER);
+    assert_non_null(engine.told->perm.edited_input);
+    op_free(engine.told);
+    engine.told = NULL;
+    take("{\"event\":\"perm_decided\",\"id\":7,\"who\":\"edited\",\"verdict\":\"ask\"}");
+    take("{\"event\":\"perm_ask\",\"id\":8,\"tool_use_id\":\"t7\",\"tool\":\"Bash\",\"command\":"
+         "\"makex\",\"input\":\"{\\\"command\\\":\\\"makex\\\"}\"}");
+    draw();
+    later(2000);
+    assert_shows(&a.canvas, "makex");
+    for (const char *p = "try with y"; *p; p++)
+        app_key(&a, *p, STR(""), clock_mono_ms());
+    draw();
+    assert_null(engine.told);
+    assert_string_equal(buf_cstr(&a.input.text), "try with y");
+}
+
 static void
 a_sentence_is_whole_at_any_size(void **state)
 {
@@ -536,6 +563,7 @@ main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(the_permission_keys_can_be_changed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sentence_is_no_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_sentence_behind_an_edit_is_no_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(escape_twice_says_what_it_will_do_one_day, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sentence_is_whole_at_any_size, setup, teardown),
         cmocka_unit_test_setup_teardown(what_the_guard_meets_is_not_lost, setup, teardown),
