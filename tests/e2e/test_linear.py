@@ -85,8 +85,9 @@ def calls_at_once_are_told_apart():
     t = Lines(w, ("--linear",), server.env)
     t.wait_for(PROMPT)
     got = t.say("go")
-    # a command that fails takes along what still runs beside it
-    for want in (r"\[Bash\] echo one: (done|cancelled)", r"\[Bash\] echo two: (done|cancelled)", r"\[Bash\] ls no-such-file: failed"):
+    # a command that fails takes along what still runs beside it; one that is over before the next begins stands below its own line
+    for call, ends in ("echo one", "done|cancelled"), ("echo two", "done|cancelled"), ("ls no-such-file", "failed"):
+        want = r"\[Bash\] %s(: |\n\[Bash\] )(%s)" % (call, ends)
         check(re.search(want, got), want, "is missing:", got)
     got = t.say("again")
     check("[Bash] echo alone\n[Bash] done" in got, got)  # where one alone runs it is known
