@@ -88,8 +88,8 @@ struct op {
     enum op_kind kind;
     char *text; /* may be NULL */
     enum perm_mode mode;
-    bool
-        stepped; /* the mode is one of a cycle that is gone through: no request that waits for a person runs by it */
+    /* the mode is one of a cycle that is gone through: no request that waits for a person runs by it */
+    bool stepped;
     enum query_kind query;
     uint64_t seq;
     struct {
