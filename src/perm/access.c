@@ -14,32 +14,13 @@
 
 enum { MATCHES_MAX = 2000 };
 
-static const struct {
-    const char *verb, *name;
-    bool write, tree;
-} kinds[] = {
-    [EFFECT_READ] = {"reads", "read", false, false},
-    [EFFECT_READ_TREE] = {"reads everything below", "read tree", false, true},
-    [EFFECT_WRITE] = {"writes", "write", true, false},
-    [EFFECT_DELETE] = {"removes", "delete", true, true},
-    [EFFECT_DELETE_TREE] = {"removes everything below", "delete tree", true, true},
-    [EFFECT_EXEC] = {"runs", "run", false, false},
-    [EFFECT_NET] = {"connects to", "net", false, false},
-};
-
-static const char *
-rule_tool(const struct access *a)
-{
-    return kinds[a->kind].write ? "Edit" : "Read";
-}
-
 static bool
 path_rules_exist(const struct chain *c, const struct access *a)
 {
     const struct perm_rules *rs = c->req->rules;
     if (a->kind == EFFECT_EXEC) /* what runs may be what a rule for Bash names */
         return rules_any(rs, &c->deny, "Bash") || rules_any(rs, &c->ask, "Bash");
-    return c->denies_read || (kinds[a->kind].write && c->denies_edit);
+    return c->denies_read || (access_kinds[a->kind].write && c->denies_edit);
 }
 
 static enum match_how
@@ -47,138 +28,6 @@ cover_how(const struct access *a)
 {
     /* A redirection is the shell's own write, no operand of the program that a rule named. */
     return a->cover && !a->redirect ? a->cover->rule.how : MATCH_NONE;
-}
-
-/* ---- rules ---- */
-
-static const struct perm_rule *
-overlap(const struct chain *c, const struct rule_filter *list, const struct access *a,
-        const struct path_names *n, bool tree)
-{
-    const struct perm_rule *r = NULL;
-    for (size_t i = 0; i < n->n && !r; i++)
-        r = rules_overlap_path(c->req->rules, list, rule_tool(a), n->v[i], tree, &c->anchor);
-    return r;
-}
-
-/* Another command of the call may put something there first, so that looking now says nothing. */
-static bool
-others_change(const struct chain *c, const struct perm_leaf *own)
-{
-    for (size_t i = 0; i < c->sh.n_leaves; i++) {
-        const struct perm_leaf *l = &c->sh.leaves[i];
-        if (l == own)
-            continue;
-        if (l->effects_unknown)
-            return true;
-        for (size_t k = 0; k < l->n_effects; k++)
-            if (l->effects[k].kind != EFFECT_READ && l->effects[k].kind != EFFECT_READ_TREE)
-                return true;
-    }
-    return c->sh.incomplete || c->sh.unparsable;
-}
-
-/* By every name: nothing lies below it. */
-static bool
-is_plain_file(const struct path_names *n)
-{
-    struct stat st;
-    for (size_t i = 0; i < n->n; i++)
-        if (lstat(n->v[i], &st) != 0 || S_ISDIR(st.st_mode))
-            return false;
-    return n->n > 0 && !n->lost;
-}
-
-static const struct perm_rule *
-reached(const struct chain *c, const struct rule_filter *list, const struct access *a,
-        const struct path_names *n)
-{
-    bool all = a->kind == EFFECT_READ_TREE || a->kind == EFFECT_DELETE_TREE;
-    if ((all || a->below) && a->leaf && !a->glob)
-        return tree_reaches(c, a, list, rule_tool(a), n);
-    /* its own names were judged; rm without -r leaves a folder that has something in it */
-    bool rm = a->leaf && leaf_is(a->leaf, "rm") && !n->lost;
-    if (a->kind == EFFECT_DELETE && !a->glob && (rm || is_plain_file(n)))
-        return NULL;
-    /* Folders among what a pattern matches are judged one by one. */
-    bool each = all && a->leaf && !others_change(c, a->leaf);
-    return overlap(c, list, a, n, a->below || (kinds[a->kind].tree && !each));
-}
-
-/* A deny rule names whatever may lie in the tree. */
-static const struct perm_rule *
-whole_denied(const struct chain *c, const struct access *a, const struct path_names *n)
-{
-    const struct perm_rule *r = NULL;
-    for (size_t i = 0; i < n->n && a->kind == EFFECT_READ_TREE && !a->glob && !r; i++) {
-        struct path_names all = {.n = 1, .v = {xasprintf("%s/\x02", n->v[i])}};
-        struct path_names deep = {.n = 1, .v = {xasprintf("%s/\x02/\x02", n->v[i])}};
-        const char *const *v = (const char *const *)all.v, *const *w = (const char *const *)deep.v;
-        r = rules_match_path(c->req->rules, &c->deny, rule_tool(a), v, 1, &c->anchor);
-        if (!rules_match_path(c->req->rules, &c->deny, rule_tool(a), w, 1, &c->anchor))
-            r = NULL;
-        path_names_release(&all);
-        path_names_release(&deep);
-    }
-    return r;
-}
-
-/* What the operand itself is not, but may reach. A tool that leaves such files out itself need not ask. */
-static void
-judge_reach(struct chain *c, const struct access *a, const struct path_names *n)
-{
-    const struct perm_rule *deny = reached(c, &c->deny, a, n), *ask = reached(c, &c->ask, a, n);
-    const struct perm_rule *whole = deny ? whole_denied(c, a, n) : NULL;
-    if (whole) {
-        chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, whole, a->shown,
-                  "a deny rule names all that lies below '%s'", n->v[0]);
-        return;
-    }
-    if (!a->filters) {
-        if (deny || ask)
-            chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, deny ? deny : ask, a->shown,
-                      "it %s '%s', which can reach what the rule names", kinds[a->kind].verb,
-                      a->shown);
-        return;
-    }
-    if (deny)
-        chain_add(c, "rules", VERDICT_NONE, FORCE_PLAIN, deny, a->shown,
-                  "what the rule names is left out of the search");
-    if (ask)
-        chain_add(c, "rules", VERDICT_NONE, FORCE_PLAIN, ask, a->shown,
-                  "what the rule names is left out, unless a person says yes to this call");
-}
-
-bool
-access_rules(struct chain *c, const struct access *a, const struct path_names *n)
-{
-    const struct perm_rules *rs = c->req->rules;
-    const char *const *v = (const char *const *)n->v;
-    const struct perm_rule *r = rules_match_path(rs, &c->deny, rule_tool(a), v, n->n, &c->anchor);
-    if (!r && a->cd)
-        r = rules_match_path(rs, &c->deny, "Cd", v, n->n, &c->anchor);
-    if (!r)
-        r = path_other_name_rule(c, &c->deny, rule_tool(a), n);
-    if (!r && a->kind == EFFECT_DELETE_TREE && a->leaf && !a->glob && !a->by_name)
-        r = trees_whole_rule(c, "Edit", n); /* what lies in it is what the rule is about */
-    if (!r && !a->leaf && strcmp(c->req->tool, "Glob") == 0)
-        r = trees_whole_rule(c, "Read", n); /* it lists what lies there */
-    if (r) {
-        chain_add(c, "rules", VERDICT_DENY, FORCE_HARD, r, a->shown, "a deny rule names '%s'",
-                  n->v[0]);
-        return false;
-    }
-    r = rules_match_path(rs, &c->ask, rule_tool(a), v, n->n, &c->anchor);
-    if (!r && a->cd)
-        r = rules_match_path(rs, &c->ask, "Cd", v, n->n, &c->anchor);
-    if (!r)
-        r = path_other_name_rule(c, &c->ask, rule_tool(a), n);
-    if (r)
-        chain_add(c, "rules", VERDICT_ASK, FORCE_HARD, r, a->shown, "an ask rule names '%s'",
-                  n->v[0]);
-    if (a->glob || a->below || kinds[a->kind].tree)
-        judge_reach(c, a, n);
-    return true;
 }
 
 /* ---- guarded places ---- */
@@ -216,7 +65,7 @@ judge_removal(struct chain *c, const struct access *a, const char *path)
 static bool
 judge_guards(struct chain *c, const struct access *a, const struct path_names *n)
 {
-    bool write = kinds[a->kind].write, own = false, asked = false;
+    bool write = access_kinds[a->kind].write, own = false, asked = false;
     bool removes = a->kind == EFFECT_DELETE || a->kind == EFFECT_DELETE_TREE;
     for (size_t i = 0; i < n->n; i++) {
         const char *p = n->v[i];
@@ -264,8 +113,8 @@ path_allowed(const struct chain *c, const struct access *a, const struct path_na
 {
     const struct perm_rule *r = NULL;
     struct path_names deep = {0};
-    bool tree = kinds[a->kind].tree && a->kind != EFFECT_DELETE;
-    if (c->mode == PERM_PLAN && kinds[a->kind].write)
+    bool tree = access_kinds[a->kind].tree && a->kind != EFFECT_DELETE;
+    if (c->mode == PERM_PLAN && access_kinds[a->kind].write)
         return NULL;
     struct perm_rules only = {0};
     bool looked = c->req->rules && may_pass(c->req->rules->n);
@@ -280,7 +129,7 @@ path_allowed(const struct chain *c, const struct access *a, const struct path_na
         only.rules = (struct perm_rule *)one;
         only.n = 1;
         const char *const *v = (const char *const *)deep.v;
-        if (rules_match_path(&only, &c->allow, rule_tool(a), v, deep.n, &c->anchor) ||
+        if (rules_match_path(&only, &c->allow, access_rule_tool(a), v, deep.n, &c->anchor) ||
             (a->cd && rules_match_path(&only, &c->allow, "Cd", v, deep.n, &c->anchor)))
             r = one;
     }
@@ -338,8 +187,8 @@ place(const struct chain *c, const struct access *a, const struct path_names *n)
 static const struct perm_rule *
 bare_edit(const struct chain *c, const struct access *a, const struct path_names *n)
 {
-    bool edit = a->cover && (a->redirect || a->cover->editor) && kinds[a->kind].write &&
-                !kinds[a->kind].tree;
+    bool edit = a->cover && (a->redirect || a->cover->editor) && access_kinds[a->kind].write &&
+                !access_kinds[a->kind].tree;
     if (!edit || c->mode == PERM_PLAN || !path_in_roots(c, n, false))
         return NULL;
     for (size_t i = 0; c->req->rules && i < c->req->rules->n; i++) {
@@ -366,7 +215,7 @@ place_rule(const struct chain *c, const struct access *a, const struct path_name
 static void
 judge_place(struct chain *c, const struct access *a, const struct path_names *n)
 {
-    bool write = kinds[a->kind].write;
+    bool write = access_kinds[a->kind].write;
     const struct perm_rule *r = place_rule(c, a, n);
     const char *leads = n->v[n->n - 1];
     if (r) {
@@ -379,7 +228,7 @@ judge_place(struct chain *c, const struct access *a, const struct path_names *n)
                                        : read_covered(c, a, n);
     if (!ok) {
         chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, a->shown,
-                  "it %s '%s', %s, and no rule covers that", kinds[a->kind].verb, leads,
+                  "it %s '%s', %s, and no rule covers that", access_kinds[a->kind].verb, leads,
                   place(c, a, n));
     } else if (!a->cover || a->redirect) {
         const char *by = a->tool_rule           ? "an allow rule"
@@ -413,10 +262,10 @@ match_needs_look(const struct access *a, const char *pattern, const char *path)
     struct stat st;
     const char *slash = strrchr(pattern, '/');
     size_t head = slash ? (size_t)(slash - pattern) : 0;
-    if (kinds[a->kind].write || strcspn(pattern, "*?[") < head)
+    if (access_kinds[a->kind].write || strcspn(pattern, "*?[") < head)
         return true;
     return lstat(path, &st) != 0 || S_ISLNK(st.st_mode) ||
-           (kinds[a->kind].tree && S_ISDIR(st.st_mode));
+           (access_kinds[a->kind].tree && S_ISDIR(st.st_mode));
 }
 
 /* Nothing that a written pattern stands for is there yet, or known: when it runs there may be. */
@@ -425,7 +274,7 @@ judge_unmatched(struct chain *c, const struct access *a, const char *pattern, si
 {
     bool own = false;
     const char *what =
-        kinds[a->kind].write && !matches ? path_pattern_protected(c, pattern, &own) : NULL;
+        access_kinds[a->kind].write && !matches ? path_pattern_protected(c, pattern, &own) : NULL;
     if (what)
         chain_add(c, "L5", VERDICT_ASK, own ? FORCE_HARD : FORCE_PERSON, NULL, a->shown,
                   "'%s' may stand for a protected path: %s", a->path, what);
@@ -490,22 +339,23 @@ static void
 judge_unknown(struct chain *c, const struct access *a)
 {
     const char *shown = a->shown && *a->shown ? a->shown : "a file";
-    if (kinds[a->kind].write && strcmp(shown, "{}") == 0)
+    if (access_kinds[a->kind].write && strcmp(shown, "{}") == 0)
         judge_protected_found(c, a);
     if (a->kind == EFFECT_DELETE_TREE)
         chain_add(c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
                   "it removes everything below '%s', which cannot be known before it runs", shown);
     else if (path_rules_exist(c, a) &&
-             !(kinds[a->kind].write && strcmp(shown, "{}") == 0 && trees_found(c, a->leaf)))
+             !(access_kinds[a->kind].write && strcmp(shown, "{}") == 0 && trees_found(c, a->leaf)))
         chain_add(
             c, "L5", VERDICT_ASK, FORCE_HARD, NULL, shown,
             "it %s '%s', which cannot be known before it runs and may be what a deny rule names",
-            kinds[a->kind].verb, shown);
+            access_kinds[a->kind].verb, shown);
     else if (cover_how(a) == MATCH_NONE ||
              (cover_how(a) != MATCH_EXACT && shown_is_secret(shown)) ||
-             (kinds[a->kind].write && cover_how(a) == MATCH_PREFIX))
+             (access_kinds[a->kind].write && cover_how(a) == MATCH_PREFIX))
         chain_add(c, "L5", VERDICT_ASK, FORCE_PLAIN, NULL, shown,
-                  "it %s '%s', which cannot be known before it runs", kinds[a->kind].verb, shown);
+                  "it %s '%s', which cannot be known before it runs", access_kinds[a->kind].verb,
+                  shown);
 }
 
 static void
@@ -521,7 +371,7 @@ judge_net(struct chain *c, const struct access *a)
 static void
 note_effect(struct chain *c, const struct access *a, const struct path_names *n)
 {
-    const char *kind = kinds[a->kind].name;
+    const char *kind = access_kinds[a->kind].name;
     if (n->n == 1)
         decision_add_effect(c->d, kind, n->v[0], NULL);
     for (size_t i = 1; i < n->n; i++)
@@ -533,7 +383,7 @@ judge_access(struct chain *c, const struct access *a)
 {
     struct path_names n;
     if (a->kind == EFFECT_NET || !a->path || a->glob)
-        decision_add_effect(c->d, kinds[a->kind].name, a->path, NULL);
+        decision_add_effect(c->d, access_kinds[a->kind].name, a->path, NULL);
     if (a->kind == EFFECT_NET) {
         judge_net(c, a);
         return;

@@ -181,8 +181,18 @@ const struct perm_rule *tree_reaches(const struct chain *c, const struct access 
 
 /* access.c */
 void judge_access(struct chain *c, const struct access *a);
+
+/* access_rules.c */
 /* What rules say of it; false: it is denied. */
 bool access_rules(struct chain *c, const struct access *a, const struct path_names *n);
+struct access_kind {
+    const char *verb, *name; /* "reads", "read" */
+    bool write, tree;        /* it changes; it takes all that lies below */
+};
+extern const struct access_kind access_kinds[]; /* by enum effect_kind */
+/* Whose path rules are about it: "Read" or "Edit". */
+const char *access_rule_tool(const struct access *a);
+
 /* operands.c */
 /* The operands of a program whose effects are not known: yare's own files, and trees that hold what a deny rule names. */
 void judge_operands(struct chain *c, const struct perm_leaf *l);
