@@ -14,6 +14,7 @@ function(yare_fuzz name)
   set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120)
 endfunction()
 
+yare_fuzz(decide LINK yare_perm)
 yare_fuzz(ignore LINK yare_base)
 yare_fuzz(json LINK yare_base)
 yare_fuzz(journal LINK yare_store)
