@@ -5,6 +5,7 @@
  * To add a program: one name in a list.
  */
 #include "perm/operands.h"
+#include "perm/outputs_table.h"
 #include "perm/trees.h"
 
 bool
@@ -227,13 +228,29 @@ option_is_written(const struct perm_leaf *l, struct str option)
            name.ptr[name.len - 1] == letter;
 }
 
+/* curl: the option by which the address names the file; wget and aria2c: the one that names another. */
+static bool
+names_download(const struct perm_leaf *l)
+{
+    static const char *const curl[] = {"-O", "--remote-name", "--remote-name-all"},
+                             *const wget[] = {"-O", "--output-document"},
+                             *const aria2c[] = {"-o", "--out"};
+    const char *const *names = leaf_is(l, "curl") ? curl : leaf_is(l, "wget") ? wget : aria2c;
+    size_t n = leaf_is(l, "curl") ? ARRAY_LEN(curl) : ARRAY_LEN(wget);
+    const char *letters = outputs_letters(l, NULL);
+    struct option_value v;
+    for (size_t i = 1; i < l->n_argv; i++)
+        for (size_t k = 0; k < n; k++)
+            if (option_is_word(l, i, str_from(names[k]), letters, &v))
+                return true;
+    return false;
+}
+
 struct str
 operand_download(const struct perm_leaf *l, struct str s)
 {
     bool wget = leaf_is(l, "wget") || leaf_is(l, "aria2c");
-    if (!s.len || s.ptr[0] == '-' || (!wget && !leaf_is(l, "curl")) ||
-        (wget ? trees_has(l, "~O|--output-document*|-o|--out*")
-              : !trees_has(l, "~O|--remote-name|--remote-name-all")))
+    if (!s.len || s.ptr[0] == '-' || (!wget && !leaf_is(l, "curl")) || names_download(l) == wget)
         return str_from(NULL);
     size_t end = 0;
     while (end < s.len && s.ptr[end] != '#' && (wget || s.ptr[end] != '?'))
