@@ -8,6 +8,7 @@
 
 #include "perm/chain_ctx.h"
 #include "perm/cover_words.h"
+#include "perm/option_words.h"
 #include "perm/programs.h"
 
 /* Blanks part the options. A long one ("--name") may be shortened; "-I" may have its value attached and stand in a bundle. `takes`: the
@@ -20,7 +21,7 @@ static const struct {
     {"tar", NULL,
      "--to-command --checkpoint-action --use-compress-program -I --info-script "
      "--new-volume-script -F --rsh-command --rmt-command",
-     "bCfgHKLNTVX"},
+     "bCfgHKLNTVXIF"},
     {"bsdtar", NULL, "--use-compress-program", ""},
     {"rsync", NULL, "-e --rsh --rsync-path", "fBTM@"},
     {"ssh", NULL, "-o -F -I", "bcDEeiJLlmOpQRSWw"},
@@ -256,62 +257,26 @@ value_is_usual(const struct perm_leaf *l, struct str option, struct str value)
     return !str_is(option, "-F") && !leaf_is(l, "wget") && program_is_usual(value);
 }
 
-/* "--name", or as much of it as getopt takes for it; "-name" of programs that know no bundles. */
-static bool
-long_option(struct str s, struct str option, struct str next, struct str *ret)
-{
-    size_t eq = str_find(s, '=', 0);
-    struct str name = str_sub(s, 0, eq);
-    bool is_long = str_starts(option, "--");
-    bool is = name.len > (is_long ? 2 : option.len - 1) && name.len <= option.len &&
-              memcmp(name.ptr, option.ptr, name.len) == 0;
-    *ret = eq == (size_t)-1 ? next : str_sub(s, eq + 1, s.len);
-    return is && !str_is(name, "--checkpoint") && !str_is(name, "--no");
-}
-
-/* "tar cIf PROGRAM FILE": the values follow in the order of their letters. */
-static bool
-old_bundle(const struct perm_leaf *l, struct str option, const char *takes, struct str *ret)
-{
-    struct str s = l->argv[1].text;
-    size_t value = 2;
-    for (size_t at = 0; at < s.len; at++) {
-        if (s.ptr[at] == option.ptr[1]) {
-            bool known = value < l->n_argv && l->argv[value].known;
-            *ret = known ? l->argv[value].text : str_from(NULL);
-            return true;
-        }
-        value += s.ptr[at] && (strchr(takes, s.ptr[at]) || strchr("IF", s.ptr[at]));
-    }
-    return false;
-}
-
 /* Word i is the option; *ret: its value, empty: it has none that is known. */
 static bool
 word_is_option(const struct perm_leaf *l, size_t i, struct str option, const char *takes,
                struct str *ret)
 {
-    struct str s = l->argv[i].text, next = {0};
-    if (i + 1 < l->n_argv && l->argv[i + 1].known)
-        next = l->argv[i + 1].text;
-    if (option.len > 2 && !str_is(option, "-TT"))
-        return long_option(s, option, next, ret);
-    if (i == 1 && s.len && s.ptr[0] != '-' && leaf_is(l, "tar"))
-        return old_bundle(l, option, takes, ret);
-    if (s.len < option.len || s.ptr[0] != '-' || s.ptr[1] == '-')
-        return false;
-    if (option.len > 2) { /* zip's letters in pairs */
-        *ret = next;
-        return str_contains(s, STR("TT"));
+    struct str s = l->argv[i].text, name = str_sub(s, 0, str_find(s, '=', 0));
+    struct option_value v = {.word = i + 1};
+    bool is;
+    if (option.ptr[0] != '-') { /* make's variables */
+        is = str_eq(name, option);
+        v = (struct option_value){.word = i, .text = str_sub(s, name.len + 1, s.len)};
+    } else if (str_is(option, "-TT")) { /* zip's letters in pairs */
+        is = s.len > 2 && s.ptr[0] == '-' && s.ptr[1] != '-' && str_contains(s, STR("TT"));
+        v.text = i + 1 < l->n_argv ? l->argv[i + 1].text : str_from(NULL);
+    } else {
+        is = !str_is(name, "--checkpoint") && !str_is(name, "--no") &&
+             option_is_word(l, i, option, takes, &v);
     }
-    size_t at = 1;
-    while (at < s.len && s.ptr[at] != option.ptr[1] && isalnum((unsigned char)s.ptr[at]) &&
-           !strchr(takes, s.ptr[at]))
-        at++;
-    if (at >= s.len || s.ptr[at] != option.ptr[1])
-        return false;
-    *ret = at + 1 < s.len ? str_sub(s, at + 1, s.len) : next;
-    return true;
+    *ret = v.word < l->n_argv && l->argv[v.word].known ? v.text : str_from(NULL);
+    return is;
 }
 
 static bool
