@@ -170,6 +170,18 @@ judge_format(struct chain *c, const struct perm_leaf *l, struct str s)
     }
 }
 
+/* protoc's "--NAME_out=SETTINGS:DIR", of any plugin. */
+static void
+judge_plugin(struct chain *c, const struct perm_leaf *l, struct str s)
+{
+    size_t eq = str_find(s, '=', 0), from = eq + 1;
+    if (!str_starts(s, "--") || eq == (size_t)-1 || !str_ends(str_sub(s, 0, eq), "_out"))
+        return;
+    for (size_t colon = from; (colon = str_find(s, ':', colon)) != (size_t)-1; colon++)
+        from = colon + 1;
+    judge_file(c, l, str_sub(s, from, s.len), true);
+}
+
 /* "-Wl,-Map,FILE", "-Wl,-o,FILE", "-Wp,-MD,FILE": what a compiler hands on. */
 static void
 judge_handed_on(struct chain *c, const struct perm_leaf *l, struct str s)
@@ -202,6 +214,8 @@ judge_options(struct chain *c, const struct perm_leaf *l, const struct output_ro
         judge_option(c, l, r, i);
         if (leaf_is(l, "curl") && l->argv[i].known)
             judge_format(c, l, s);
+        if (leaf_is(l, "protoc") && l->argv[i].known)
+            judge_plugin(c, l, s);
         if ((str_starts(s, "-Wl,") || str_starts(s, "-Wp,")) && l->argv[i].known)
             judge_handed_on(c, l, s);
     }

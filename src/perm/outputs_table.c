@@ -70,7 +70,7 @@ static const struct output_row rows[] = {
     {"gzip", NULL, NULL, EACH},
     {"gunzip", NULL, NULL, EACH},
     {"zstd", NULL, "-o --output-dir-flat --output-dir-mirror", EACH},
-    {"mktemp", NULL, "-p --tmpdir", NO_OPERAND},
+    {"mktemp", NULL, "-p --tmpdir", EACH},
     {"cargo", NULL, "--target-dir --root --out-dir --artifact-dir", NO_OPERAND},
     {"cargo", "new", NULL, FIRST},
     {"cargo", "init|vendor", NULL, FIRST},
@@ -222,6 +222,7 @@ static const struct value_row {
      "--ifdef --fuzz --get --input --strip --version-control --debug --basename-prefix --suffix "
      "--quoting-style --read-only --reject-format"},
     {"mkfifo", NULL, "m", "--mode"},
+    {"mktemp", NULL, "p", "--suffix"},
     {"gzip", NULL, "bS", "--suffix --bits"},
     {"gunzip", NULL, "bS", "--suffix --bits"},
     {"zstd", NULL, "oDM", "--filelist --dict --maxdict --trace"},

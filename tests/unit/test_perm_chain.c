@@ -1,4 +1,7 @@
 /* The chain as a whole: who may lift what, what "always" would save, and properties that hold for any command. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "unit/tool_cases.h"
 
 #include "unit/perm_world.h"
@@ -49,6 +52,29 @@ test_who_may_lift(void **state)
         assert_int_equal(decide(cases[i].command, NULL, cases[i].mode, &lift), cases[i].want);
         assert_int_equal(lift, cases[i].lift);
     }
+}
+
+/* A rule for the program reaches /tmp, but not where a link that lies there leads. */
+static void
+test_scratch_ends_at_a_link(void **state)
+{
+    (void)state;
+    char top[] = "/tmp/yare-scratch-XXXXXX";
+    assert_non_null(mkdtemp(top));
+    char *link = xasprintf("%s/a", top), *in = xasprintf("curl -o %s/x http://a.example/", top);
+    char *out = xasprintf("curl -o %s/a/x http://a.example/", top);
+    assert_int_equal(symlink("/etc", link), 0);
+    struct perm_rules rs;
+    perm_rules_init(&rs);
+    assert_true(perm_rules_add(&rs, VERDICT_ALLOW, "Bash(curl:*)", SCOPE_USER, false, NULL, 0));
+    assert_int_equal(decide(in, &rs, PERM_DEFAULT, NULL), VERDICT_ALLOW);
+    assert_int_equal(decide(out, &rs, PERM_DEFAULT, NULL), VERDICT_ASK);
+    perm_rules_release(&rs);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(rmdir(top), 0);
+    free(out);
+    free(in);
+    free(link);
 }
 
 /* Whatever the broken file denies: nobody but a person lets anything through, reading and bypass mode included. */
@@ -845,6 +871,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_may_lift),
+        cmocka_unit_test(test_scratch_ends_at_a_link),
         cmocka_unit_test(test_a_broken_settings_file_asks_for_every_call),
         cmocka_unit_test(test_findings_name_their_rule),
         cmocka_unit_test(test_no_finding_is_without_a_subject),
