@@ -154,8 +154,8 @@ reset_signals(void)
         syscall(SYS_rt_sigaction, sig, by_default, NULL, 8);
 }
 
-/* Runs in the supervisor's memory, which vfork shares: nothing is written there. What fails is told through a pipe, since a vfork that is
- * really a fork, as under TSan, would lose a variable. */
+/* Runs in the supervisor's memory, which vfork shares: nothing is written there that the supervisor reads before it sets it anew (errno is
+ * such a thing). What fails is told through a pipe, since a vfork that is really a fork, as under TSan, would lose a variable. */
 static _Noreturn void
 run_command(const struct supervisor *s, int error_fd)
 {
@@ -187,14 +187,21 @@ start_command(struct supervisor *s)
 {
     int fds[2];
     supervise_caps_begin(&s->caps);
-    /* vfork: a copy of the memory would only be thrown away */
-    if (pipe2(fds, O_CLOEXEC) < 0 || (s->child = vfork()) < 0) {
+    if (pipe2(fds, O_CLOEXEC) < 0) {
         report(s, SUPERVISE_NO_FORK, errno);
         return false;
     }
-    if (s->child == 0)
+    pid_t child = vfork(); /* a copy of the memory would only be thrown away */
+    if (child == 0)
         run_command(s, fds[1]);
+    int error = errno;
     close(fds[1]);
+    if (child < 0) {
+        close(fds[0]);
+        report(s, SUPERVISE_NO_FORK, error);
+        return false;
+    }
+    s->child = child;
     struct supervise_report r;
     ssize_t n;
     do
