@@ -38,11 +38,11 @@ behind_words(const struct perm_leaf *l, const struct output_row *r)
     return sub;
 }
 
-/* gzip and zstd that leave the files as they are. */
+/* Packers that leave the files as they are. */
 static bool
 is_to_stdout(const struct perm_leaf *l)
 {
-    static const char *const packers[] = {"gzip", "gunzip", "zstd"};
+    static const char *const packers[] = {"gzip", "gunzip", "zstd", "xz", "pigz", "lz4"};
     return leaf_is_any(l, packers, ARRAY_LEN(packers)) &&
            trees_has(l, "~c|~t|~l|--stdout|--to-stdout|--test|--list");
 }
@@ -243,7 +243,7 @@ judge_operand(struct chain *c, const struct perm_leaf *l, const struct perm_word
 static void
 judge_places(struct chain *c, const struct perm_leaf *l, const struct output_row *r, size_t from)
 {
-    size_t fewest = 0, most = 0, last = 0, place = r->operand == SECOND ? 2 : 1;
+    size_t fewest = 0, most = 0, last = 0, sure = 0, place = r->operand == SECOND ? 2 : 1;
     enum option_takes takes = TAKES_NONE;
     bool ended = false;
     for (size_t i = from; i < l->n_argv; i++) {
@@ -263,9 +263,12 @@ judge_places(struct chain *c, const struct perm_leaf *l, const struct output_row
         most++;
         fewest += !may_be;
         last = i;
+        sure = may_be ? sure : i;
     }
     if (r->operand == LAST && most > 1)
         judge_operand(c, l, &l->argv[last]);
+    if (r->operand == LAST && fewest > 1 && sure != last) /* "convert a b -quality 9" */
+        judge_operand(c, l, &l->argv[sure]);
 }
 
 /* ---- rows of trees.h ---- */
