@@ -24,12 +24,19 @@ static void
 submit(struct linear *l, const char *text)
 {
     l->talked = true;
+    if (l->open_submits && l->n_steered >= LINEAR_STEERS_MAX) {
+        linear_line(l, "too much was typed while the turn runs; this line was not taken");
+        return;
+    }
     if (l->open_submits) {
-        buf_addf(&l->steered, "%s%s", l->steered.len ? "\n" : "", text);
+        ARRAY_GROW(l->steered, l->n_steered, l->cap_steered);
+        l->steered[l->n_steered++] = xstrdup(text);
         engine_post(l->engine, op_new(OP_STEER, text));
         return;
     }
     l->open_submits++;
+    free(l->submitted);
+    l->submitted = xstrdup(text);
     engine_post(l->engine, op_new(OP_SUBMIT, text));
 }
 
@@ -58,7 +65,7 @@ command(struct linear *l, const char *text)
 static bool
 idle(const struct linear *l)
 {
-    return !l->open_submits && !l->steered.len && l->answered == l->query;
+    return !l->open_submits && !l->n_steered && l->answered == l->query;
 }
 
 /* ---- permission requests ---- */
@@ -279,24 +286,65 @@ replay_is_over(const struct event *ev)
     return ev->kind == EV_TASK && ev->u.task.json && strstr(ev->u.task.json, "\"over\":true");
 }
 
+static void
+drop_steered(struct linear *l, size_t from, size_t to)
+{
+    if (from >= to)
+        return;
+    for (size_t i = from; i < to; i++)
+        free(l->steered[i]);
+    memmove(l->steered + from, l->steered + to, (l->n_steered - to) * sizeof(*l->steered));
+    l->n_steered -= to - from;
+}
+
 /* An interrupt came before what was typed meanwhile: it is not sent by itself, and not lost. */
 static void
 say_unsent(struct linear *l, const struct event *ev)
 {
-    if (!l->steered.len || !ev->u.result.exit || strncmp(ev->u.result.exit, "aborted", 7) != 0)
+    if (!l->n_steered || !ev->u.result.exit || strncmp(ev->u.result.exit, "aborted", 7) != 0)
         return;
     linear_line(l, "not sent, since you interrupted:");
-    linear_lines(l, "  ", buf_str(&l->steered), 0);
-    buf_clear(&l->steered);
+    for (size_t i = 0; i < l->n_steered; i++)
+        linear_lines(l, "  ", str_from(l->steered[i]), 0);
+    drop_steered(l, 0, l->n_steered);
 }
 
-/* What was typed meanwhile is in the conversation: of the turn that ran, or, where that has ended, of one of its own. */
-static void
-heard(struct linear *l)
+/* How many of those from i on the text is made of: what did not join a turn becomes one prompt, with an empty line between. 0: none. */
+static size_t
+steers_in(const struct linear *l, size_t i, struct str text)
 {
-    if (l->steered.len && !l->open_submits)
+    for (size_t n = 1; i + n <= l->n_steered; n++) {
+        struct str one = str_from(l->steered[i + n - 1]);
+        if (!str_starts(text, l->steered[i + n - 1]))
+            return 0;
+        text = str_sub(text, one.len, text.len);
+        if (!text.len)
+            return n;
+        if (!str_starts(text, "\n\n"))
+            return 0;
+        text = str_sub(text, 2, text.len);
+    }
+    return 0;
+}
+
+/* What was typed meanwhile is in the conversation: of the turn that ran, or, where that has ended, of one of its own. The rest still
+ * waits. A text that is none of them is of a command; where no turn is open, nothing more is known of them. */
+static void
+heard(struct linear *l, struct str text)
+{
+    if (l->submitted && str_is(text, l->submitted)) {
+        free(l->submitted);
+        l->submitted = NULL;
+        return;
+    }
+    size_t i = 0, n = 0;
+    while (i < l->n_steered && !(n = steers_in(l, i, text)))
+        i++;
+    if (!n && l->open_submits)
+        return;
+    if (l->n_steered && !l->open_submits)
         l->open_submits = 1;
-    buf_clear(&l->steered);
+    drop_steered(l, n ? i : 0, n ? i + n : l->n_steered);
 }
 
 static void
@@ -315,11 +363,11 @@ take_event(struct linear *l, struct event *ev)
     if (ev->kind == EV_CLOSED)
         l->closed = true;
     if (ev->kind == EV_USER && !ev->u.user.replayed && !ev->u.user.hidden)
-        heard(l);
+        heard(l, str_from(ev->u.user.text));
     if (ev->kind == EV_RESULT) {
         say_unsent(l, ev);
         if (!l->open_submits) /* an end that was not expected: nothing more is to come */
-            buf_clear(&l->steered);
+            drop_steered(l, 0, l->n_steered);
         l->open_submits -= l->open_submits > 0;
         while (l->n_asks) /* the turn has ended without an answer */
             drop_ask(l, l->n_asks - 1);
@@ -334,7 +382,7 @@ interrupt(struct linear *l)
 {
     int64_t now = clock_mono_ms();
     l->prompted = true; /* the terminal shows ^C there */
-    if (l->open_submits || l->steered.len) {
+    if (l->open_submits || l->n_steered) {
         engine_cancel(l->engine, CANCEL_USER);
         linear_line(l, "interrupting");
     } else if (l->interrupt_ms && now - l->interrupt_ms <= TWICE_MS) {
@@ -445,7 +493,9 @@ release(struct linear *l)
     buf_release(&l->in);
     buf_release(&l->out);
     buf_release(&l->part);
-    buf_release(&l->steered);
+    drop_steered(l, 0, l->n_steered);
+    free(l->steered);
+    free(l->submitted);
 }
 
 int
@@ -456,7 +506,6 @@ headless_linear_run(struct engine *e, const struct linear_options *o)
     buf_init(&l.in, (size_t)1 << 20);
     buf_init(&l.out, BUF_MAX);
     buf_init(&l.part, BUF_MAX);
-    buf_init(&l.steered, BUF_MAX);
     if (o->events_file && !(l.recording = recording_open(o->events_file, 0, 0, &err))) {
         fprintf(stderr, "yare: %s\n", err.text);
         release(&l);

@@ -7,6 +7,7 @@
 enum linear_ask { ASK_PROMPT, ASK_PERMISSION, ASK_ALWAYS, ASK_REASON };
 
 #define LINEAR_ASKS_MAX 1000
+#define LINEAR_STEERS_MAX 64 /* as many as the engine takes: it would drop the next one */
 
 #define LINEAR_CALLS                                                                               \
     64 /* more than run at once; the end of one past that does not say which it was */
@@ -26,7 +27,10 @@ struct linear {
     bool ascii, mid_line; /* mid_line: the cursor is not at the start of a line */
     bool prompted;        /* a question or the prompt stands there */
     int open_submits;
-    struct buf steered; /* sent while a turn runs, a line each, and not yet in the conversation */
+    char *submitted; /* the newest prompt, until it is in the conversation */
+    /* sent while a turn runs and not yet in the conversation, oldest first */
+    char **steered;
+    size_t n_steered, cap_steered;
     uint64_t query, answered; /* the last question that marks a command's end, and its answer */
     struct event **asks;      /* EV_PERM_ASK, waiting, oldest first */
     size_t n_asks, cap_asks;

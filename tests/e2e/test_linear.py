@@ -221,6 +221,23 @@ def what_was_typed_before_a_request_does_not_answer_it():
     w.close()
 
 
+def what_is_typed_at_once_brings_no_prompt_into_its_answer():
+    w = World()
+    server = Server(w, {"responses": [[{"delay_ms": 300}, {"text": "First."}],
+                                      [{"delay_ms": 300}, {"text": "Second."}]]})
+    t = Lines(w, ("--linear",), server.env)
+    t.wait_for(PROMPT)
+    t.type("one\ntwo\nthree\n")  # the first is not in the conversation when the others are read
+    t.wait_for("Second.[^>]*" + PROMPT)
+    answered = t.text[t.text.index("First."):]
+    check(answered.count("\n> ") == 1 and answered.endswith("\n> "), "a prompt stands in the answer:", answered)
+    t.type("\x04")
+    check(t.status() == 0, "exit", t.process.returncode)
+    t.close()
+    server.close()
+    w.close()
+
+
 def what_is_typed_meanwhile_brings_no_prompt_into_its_answer():
     w = World()
     server = Server(w, {"responses": [[{"delay_ms": 700}, {"text": "First."}],
@@ -341,6 +358,7 @@ if __name__ == "__main__":
     main(calls_at_once_are_told_apart, a_whole_job_by_lines, a_session_without_a_word_is_no_place_to_go_back_to, a_denial_with_its_reason_reaches_the_model,
          always_shows_the_rule_before_it_is_saved, always_is_offered_only_where_it_is_something,
          ctrl_c_interrupts_and_twice_ends, what_was_typed_before_a_request_does_not_answer_it,
+         what_is_typed_at_once_brings_no_prompt_into_its_answer,
          what_is_typed_meanwhile_brings_no_prompt_into_its_answer, chosen_where_no_screen_can_be,
          the_screen_comes_up_in_the_c_locale, a_pipe_is_told_about_print_mode, signals_end_it,
          the_tour_goes_by_lines_too, it_is_recorded_too)
