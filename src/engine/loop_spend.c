@@ -20,6 +20,7 @@ ask_person(struct loop *l, struct round *r, double projected, struct err *err)
             spend_close(c, false, "abort");
             return loop_abort_streaming(l, r);
         }
+        permit_look(c->permit); /* the limit may have been raised in the settings meanwhile */
     }
     spend_close(c, fits, "person");
     return fits ? FLOW_NEXT : LOOP_END(l, EXIT_MAX_BUDGET);

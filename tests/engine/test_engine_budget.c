@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "engine/spend_day.h"
 #include "fakes/rig.h"
@@ -106,6 +107,31 @@ test_the_person_raises_it_and_the_turn_goes_on(void **state)
     assert_true(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
     rig_ends(&r, "completed", "success", 0);
     assert_int_equal(scripted_requests(r.script), 2);
+    rig_end(&r);
+}
+
+/* Who raises it in the settings while the question stands has answered it. */
+static void
+test_settings_answer_the_question_too(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct err err = {0};
+    begin(&r);
+    char *file = fs_join(r.config, "settings.json");
+    assert_true(fs_mkdirs(r.config, 0700, &err));
+    assert_true(fs_write_atomic(file, STR("{\"budget\":{\"session\":1}}"), 0600, &err));
+    dear_call(&r, "t1");
+    rig_says(&r, "done");
+    rig_start(&r);
+    rig_post(&r, OP_SUBMIT, "go");
+    (void)rig_kind(&r, EV_PERM_ASK);
+    assert_true(fs_write_atomic(file, STR("{\"budget\":{\"session\":50}}"), 0600, &err));
+    json_free(rig_ask(&r, QUERY_STATE, NULL)); /* anything wakes it */
+    assert_true(rig_kind(&r, EV_PERM_DECIDED)->u.decided.allowed);
+    rig_ends(&r, "completed", "success", 0);
+    assert_int_equal(scripted_requests(r.script), 2);
+    free(file);
     rig_end(&r);
 }
 
@@ -405,6 +431,7 @@ main(void)
         cmocka_unit_test(test_a_budget_that_holds_nothing_sends_nothing),
         cmocka_unit_test(test_a_small_budget_holds_a_first_request),
         cmocka_unit_test(test_the_person_raises_it_and_the_turn_goes_on),
+        cmocka_unit_test(test_settings_answer_the_question_too),
         cmocka_unit_test(test_two_limits_are_two_questions),
         cmocka_unit_test(test_a_small_raise_is_shown),
         cmocka_unit_test(test_the_person_stops_and_the_session_stays_usable),
