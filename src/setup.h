@@ -38,9 +38,9 @@ struct setup {
     struct store *store;
     bool trusted;
     bool wrong_usage; /* setup_start failed by what was asked for: exit code 2 */
-    bool
-        http_later; /* nothing is asked at once: setup_person_is_here says when libcurl is loaded */
-    bool http_due;  /* ... and there is somebody to ask with it */
+    /* nothing is asked at once: setup_person_is_here says when libcurl is loaded */
+    bool http_later;
+    bool http_due; /* ... and there is somebody to ask with it */
     int max_retries;
     struct cancel *cancel; /* fired: whatever waits gives up */
     struct setup_helper http, offer;

@@ -92,8 +92,8 @@ struct perm_leaf {
     bool effects_unknown;    /* there may be more effects than listed */
     const char *unknown_why; /* why something is unknown, or NULL */
     enum perm_leaf_role role;
-    bool
-        transparent; /* role LEAF_WRAPPER: timeout, nice, nohup, time, stdbuf, command, sh -c LITERAL */
+    /* role LEAF_WRAPPER: timeout, nice, nohup, time, stdbuf, command, sh -c LITERAL */
+    bool transparent;
     bool raises_power; /* sudo, doas, docker, ssh, ...: a finding of its own */
     size_t wrapper;    /* index of the leaf that wraps this one, or SIZE_MAX */
     enum perm_class cls;
@@ -105,8 +105,8 @@ struct perm_leaf {
 struct perm_analysis {
     struct perm_leaf *leaves;
     size_t n_leaves;
-    bool
-        incomplete; /* a cap, a parse error or an unknown construct: at least ask; deny still runs over the leaves */
+    /* a cap, a parse error or an unknown construct: at least ask; deny still runs over the leaves */
+    bool incomplete;
     const char *why; /* the first reason for incomplete, or NULL */
     bool unparsable; /* control bytes, NUL, invalid UTF-8, other shell: leaves may be empty */
     bool read_only;  /* every leaf is a reader and nothing writes: may overlap with other calls */

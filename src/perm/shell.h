@@ -56,8 +56,8 @@ struct stand_in {
     const char *op; /* "<>" or "<<<" */
 };
 struct scanned {
-    struct str
-        text; /* for the parser: here-documents are "<HEREDOC" redirections, their bodies gone */
+    /* for the parser: here-documents are "<HEREDOC" redirections, their bodies gone */
+    struct str text;
     struct str joined; /* line continuations joined, here-documents in place */
     struct heredoc *docs;
     size_t n_docs;
@@ -79,16 +79,16 @@ struct word {
     bool split;        /* unknown and unquoted: may become any number of words */
     bool procsub;      /* <(...) or >(...): a pipe, no file of the tree */
     bool numeric;      /* unknown, but only digits */
-    struct str
-        counted; /* addresses for sed with numbers that are not known, a 1 in the place of each */
+    /* addresses for sed with numbers that are not known, a 1 in the place of each */
+    struct str counted;
     bool quoted; /* holds quoting of any kind */
-    struct str
-        below; /* unknown, but the name of something in this folder: find's {}, names through xargs */
+    /* unknown, but the name of something in this folder: find's {}, names through xargs */
+    struct str below;
     bool tracked;    /* ... that git's index lists */
     struct str only; /* ... whose last part matches this pattern; empty: any */
     bool no_links;   /* ... that is no link */
-    bool
-        token; /* unknown, but a revision or a text with one in it: one word at most, no option, no pattern */
+    /* unknown, but a revision or a text with one in it: one word at most, no option, no pattern */
+    bool token;
     bool pure;                 /* ... and no other text in it */
     const struct found *found; /* ... or in one of these folders; NULL: `below` is the only one */
     bool assign;               /* operand of declare and its kin that the walk has set already */
@@ -184,16 +184,16 @@ struct sh {
     size_t n_stages;
     bool ifs_seen;    /* IFS may have been set: unquoted values are split in ways not known */
     bool cdpath_seen; /* CDPATH may have been set */
-    bool
-        attrs_seen; /* attributes change what is assigned (-i, -u, -n ...): no value is known any more */
+    /* attributes change what is assigned (-i, -u, -n ...): no value is known any more */
+    bool attrs_seen;
     bool frozen_seen; /* readonly: an assignment may fail and the command still runs */
     struct str frozen[16];
     size_t n_frozen;
-    bool
-        scope_first; /* the list to come is the last part of a pipe: its first command runs in a subshell */
+    /* the list to come is the last part of a pipe: its first command runs in a subshell */
+    bool scope_first;
     size_t in_func; /* function bodies around this place */
-    bool
-        scope_last; /* the list to come is the first part of a pipe: its last command runs in a subshell */
+    /* the list to come is the first part of a pipe: its last command runs in a subshell */
+    bool scope_last;
 };
 
 /* shell.c */
@@ -434,10 +434,10 @@ struct names {
     bool named;      /* only some: they were chosen by name */
     bool tracked;    /* they are what git's index lists there */
     struct str only; /* their last part matches this; empty: any */
-    struct str
-        inside;  /* they are told without this folder in front; empty: as they are seen from here */
-    bool quoted; /* git puts names that are not ASCII into quotes */
-    bool flat;   /* nothing deeper than the folder itself */
+    /* they are told without this folder in front; empty: as they are seen from here */
+    struct str inside;
+    bool quoted;   /* git puts names that are not ASCII into quotes */
+    bool flat;     /* nothing deeper than the folder itself */
     bool no_links; /* none of them is a link */
     bool bare;     /* no folder stands before them: one may be an option by the time it runs */
 };
