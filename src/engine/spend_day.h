@@ -1,5 +1,6 @@
 #pragma once
-/* What this day has cost, over all yares of this data folder: one small file under a lock. Any thread. */
+/* What this day has cost, over all yares of this data folder: one small file under a lock, and a copy that has waited for the disk, which
+ * counts where a power cut left less. No file: nothing was spent. Any thread. */
 #include <stdbool.h>
 
 #include "base/err.h"
