@@ -185,7 +185,8 @@ pane_key(struct app *a, int key, struct str paste, int64_t now)
         app_leave_asks(a);
         app_focus(a, PANE_PROMPT);
     } else if (!app_action(a, keys_action_in(context_of(a), key, 0), now) && is_text(key) &&
-               a->focus != PANE_APPROVAL) {
+               (a->focus != PANE_APPROVAL ||
+                approval_means_nothing(&a->approval, &a->view, key, now))) {
         prompt_takes(a, key, now);
     }
 }

@@ -389,8 +389,8 @@ key_main(struct approval *a, const struct view *v, const struct ask *ask, int ke
         *ret_used = a->why || a->diff_open;
         a->why = a->diff_open = false;
         a->scroll = 0;
-    } else { /* a letter that means nothing, here or anywhere, must not land in the prompt */
-        *ret_used = (key < KEY_NAMED && act == ACT_NONE) || key == YK_PASTE;
+    } else { /* a letter that means nothing here begins a sentence, whose next one might mean something */
+        *ret_used = key == YK_PASTE;
     }
     return NULL;
 }
@@ -400,6 +400,13 @@ bool
 approval_guarded(const struct approval *a, int64_t now_ms)
 {
     return !a->focused || a->drawn != a->serial || now_ms - a->shown_since_ms < GUARD_MS;
+}
+
+bool
+approval_means_nothing(const struct approval *a, const struct view *v, int key, int64_t now_ms)
+{
+    return approval_ask(a, v) && !approval_guarded(a, now_ms) &&
+           keys_action_in(KEYS_APPROVAL, key, 0) == ACT_NONE;
 }
 
 /* A key that came too early: while one goes on typing, or holds the key that answered, no time passes. */

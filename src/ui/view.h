@@ -239,6 +239,9 @@ bool approval_action(struct approval *a, const struct view *v, enum key_action a
                      struct op **ret_op);
 /* A key of that time was not meant for the request that is shown. */
 bool approval_guarded(const struct approval *a, int64_t now_ms);
+/* The request that is shown has no such key: a letter begins a sentence. */
+bool approval_means_nothing(const struct approval *a, const struct view *v, int key,
+                            int64_t now_ms);
 bool approval_typing(const struct approval *a);   /* a reason or a command is being written */
 void approval_wheel(struct approval *a, int key); /* scrolls what is shown of the request */
 
