@@ -1,5 +1,6 @@
 /* Events as JSON, for --events FILE and replay: one object a line, members from the field table. */
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,7 +281,7 @@ read_field(const struct cJSON *tree, struct event *e, const struct event_field *
         *FIELD_AT(e, f, uint64_t) = (uint64_t)in_range(json_int(tree, f->name, 0), 0, INT64_MAX);
         break;
     case FIELD_NUM:
-        *FIELD_AT(e, f, double) = json_value_num(v);
+        *FIELD_AT(e, f, double) = isfinite(json_value_num(v)) ? json_value_num(v) : 0; /* "1e999" */
         break;
     case FIELD_BOOL:
         *FIELD_AT(e, f, bool) = json_bool(tree, f->name, false);
