@@ -33,24 +33,29 @@ hide_words(struct sh *sh, size_t leaf, size_t from, size_t to, bool all)
     l->hidden = v;
 }
 
+static void
+hide_text(struct sh *sh, size_t leaf, struct perm_word w)
+{
+    struct perm_leaf *l = leaf_at(sh, leaf);
+    if (!l)
+        return;
+    struct perm_word *v = arena_alloc(sh->a, (l->n_hidden + 1) * sizeof *v);
+    if (l->n_hidden)
+        memcpy(v, l->hidden, l->n_hidden * sizeof *v);
+    v[l->n_hidden++] = w;
+    l->hidden = v;
+}
+
 void
 hide_input(struct sh *sh, size_t leaf, const struct command *c)
 {
-    struct perm_leaf *l = leaf_at(sh, leaf);
     struct str fed = {0};
-    bool printed = l && !c->doc && !c->herestring && input_is_printed(sh, &fed);
-    struct perm_word *v = l ? arena_alloc(sh->a, (l->n_hidden + 2) * sizeof *v) : NULL;
-    if (!l || (!c->doc && !c->herestring && !printed))
-        return;
-    if (l->n_hidden)
-        memcpy(v, l->hidden, l->n_hidden * sizeof *v);
     if (c->herestring)
-        v[l->n_hidden++] = c->herestring->w;
+        hide_text(sh, leaf, c->herestring->w);
     if (c->doc)
-        v[l->n_hidden++] = (struct perm_word){.text = c->doc->body, .known = true};
-    if (printed)
-        v[l->n_hidden++] = (struct perm_word){.text = fed, .known = true};
-    l->hidden = v;
+        hide_text(sh, leaf, (struct perm_word){.text = c->doc->body, .known = true});
+    if (!c->doc && !c->herestring && input_is_printed(sh, &fed))
+        hide_text(sh, leaf, (struct perm_word){.text = fed, .known = true});
 }
 
 /* Programs with options that run what they are given; all: what follows need not be one word. */

@@ -230,6 +230,48 @@ judge_subcommand(struct sh *sh, size_t leaf, const struct command *c, size_t sub
     leaf_at(sh, leaf)->cls = CLASS_GIT_READ;
 }
 
+static bool
+is_alias(struct str s)
+{
+    return s.len > 6 && strncasecmp(s.ptr, "alias.", 6) == 0;
+}
+
+/* "git config alias.p push; git p", "git --config-env=alias.p=VARIABLE p": what the sub-command stands for; `name` is
+ * without text where that is not known. */
+static void
+aliases_elsewhere(struct sh *sh, size_t leaf, const struct command *c, struct str name)
+{
+    for (size_t i = 1; i < c->n; i++) {
+        struct str s = c->argv[i].w.text, next = i + 1 < c->n ? c->argv[i + 1].w.text : STR("");
+        size_t eq = str_find(s, '=', 0);
+        bool env = str_starts(s, "--config-env");
+        if (env && is_alias(eq == (size_t)-1 ? next : str_sub(s, eq + 1, s.len)))
+            leaf_inner_text(sh, leaf, STR("\"$alias\""), false);
+    }
+    for (size_t k = 0; k < leaf; k++) {
+        const struct perm_leaf *l = leaf_at(sh, k);
+        bool git =
+            l->n_argv && (str_is(l->argv[0].text, "git") || str_ends(l->argv[0].text, "/git"));
+        for (size_t i = 1; git && i + 1 < l->n_argv; i++) {
+            struct perm_word v = l->argv[i + 1];
+            struct str set = l->argv[i].text;
+            bool other =
+                l->argv[i].known && name.len &&
+                (set.len != 6 + name.len || strncasecmp(set.ptr + 6, name.ptr, name.len) != 0);
+            if (!is_alias(set) || other)
+                continue;
+            if (!v.known)
+                v.text = STR("\"$alias\"");
+            else if (str_starts(v.text, "!"))
+                v.text = str_sub(v.text, 1, v.text.len);
+            else
+                v.text = str_from(arena_printf(sh->a, "git %.*s", (int)v.text.len, v.text.ptr));
+            leaf_inner_text(sh, leaf, v.text, false);
+            l = leaf_at(sh, k); /* the leaves may have moved */
+        }
+    }
+}
+
 /* "-c alias.p=push p" and "-c alias.p=!COMMAND p": what the alias stands for runs. */
 static void
 aliases(struct sh *sh, size_t leaf, const struct command *c)
@@ -237,8 +279,7 @@ aliases(struct sh *sh, size_t leaf, const struct command *c)
     for (size_t i = 1; i + 1 < c->n; i++) {
         struct str s = c->argv[i + 1].w.text;
         size_t eq = str_find(s, '=', 0);
-        bool alias = s.len > 6 && strncasecmp(s.ptr, "alias.", 6) == 0;
-        if (!str_is(c->argv[i].w.text, "-c") || !alias || eq == (size_t)-1)
+        if (!str_is(c->argv[i].w.text, "-c") || !is_alias(s) || eq == (size_t)-1)
             continue;
         struct str v = str_sub(s, eq + 1, s.len);
         bool shell = str_starts(v, "!");
@@ -268,5 +309,7 @@ judge_git(struct sh *sh, size_t leaf, const struct command *c)
     else
         other_command(sh, leaf, c, name);
     aliases(sh, leaf, c);
+    if (!g)
+        aliases_elsewhere(sh, leaf, c, sub && c->argv[sub].w.known ? name : str_from(NULL));
     sh->st.cwd = cwd;
 }

@@ -164,13 +164,22 @@ run_text(struct wrap *x, const struct word *w, struct str text)
         words_are_guessed(x->sh, from);
 }
 
-/* A word that echo or printf prints as it stands: for printf the closing newline is left out. */
+/* What echo or printf prints for a word, into b: of printf's escapes newlines and tabs. False: that is not known. */
 static bool
-printed_plainly(struct str *s, bool format)
+printed_plainly(struct str s, bool format, struct buf *b)
 {
-    if (format && str_ends(*s, "\\n"))
-        s->len -= 2;
-    return !memchr(s->ptr, '\\', s->len) && !(format && memchr(s->ptr, '%', s->len));
+    for (size_t i = 0; i < s.len; i++) {
+        char next = i + 1 < s.len ? s.ptr[i + 1] : '\0';
+        if (s.ptr[i] == '\\' && format && (next == 'n' || next == 't')) {
+            buf_addc(b, next == 'n' ? '\n' : '\t');
+            i++;
+        } else if (s.ptr[i] == '\\' || (format && s.ptr[i] == '%')) {
+            return false;
+        } else {
+            buf_addc(b, s.ptr[i]);
+        }
+    }
+    return !buf_full(b);
 }
 
 /* "echo TEXT | sh" and "printf TEXT | sh". False: what is fed is not known. */
@@ -186,8 +195,7 @@ input_is_printed(struct sh *sh, struct str *ret)
     struct buf b;
     buf_init(&b, SH_PARSE_BYTES);
     for (size_t i = 1; i < l->n_argv && plain; i++) {
-        struct str s = l->argv[i].text;
-        plain = printed_plainly(&s, print) && buf_add(&b, s.ptr, s.len) && buf_addc(&b, ' ');
+        plain = printed_plainly(l->argv[i].text, print, &b) && buf_addc(&b, ' ');
     }
     *ret = plain ? arena_str(sh->a, buf_str(&b)) : str_from(NULL);
     buf_release(&b);
