@@ -72,10 +72,10 @@ search_take_hits(struct search *s, struct str json)
 static bool
 item_holds(const struct item *it, struct str needle)
 {
-    return !it->aside &&
-           (text_has_fold(buf_str(&it->text), needle) ||
-            text_has_fold(str_from(it->name), needle) || text_has_fold(str_from(it->what), needle) ||
-            text_has_fold(str_from(it->summary), needle));
+    return !it->aside && (text_has_fold(buf_str(&it->text), needle) ||
+                          text_has_fold(str_from(it->name), needle) ||
+                          text_has_fold(str_from(it->what), needle) ||
+                          text_has_fold(str_from(it->summary), needle));
 }
 
 struct str
