@@ -156,7 +156,7 @@ esc_never_answers(void **state)
     assert_true(used);
     assert_int_equal(v.n_asks, 1);
     press_none(YK_ENTER); /* neither does Enter */
-    press_none('x'); /* nor what begins a sentence, which is the app's */
+    press_none('x');      /* nor what begins a sentence, which is the app's */
     assert_false(used);
     press_none('p' | KM_ALT);
     assert_false(used);
