@@ -323,7 +323,8 @@ app_tour_takes(struct app *a, enum op_kind kind, const char *text)
         app_note(a, "the tour is not available here: yare tour");
     } else {
         free(*a->o->ret_tour);
-        *a->o->ret_tour = xstrdup(a->said && a->view.session_id ? a->view.session_id : "");
+        *a->o->ret_tour =
+            xstrdup((a->said || a->talked) && a->view.session_id ? a->view.session_id : "");
         app_quit(a, 0);
     }
     return true;

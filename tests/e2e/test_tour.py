@@ -202,6 +202,28 @@ def tour_typed_to_the_pilot_goes_there_and_comes_back():
     w.close()
 
 
+def the_tour_leads_back_to_a_session_that_was_only_looked_at():
+    w = World()
+    w.write("README.md", "# demo\n")
+    first = Screen(w, 80, 24, ("--provider", "offline"))
+    first.wait_for("offline pilot")
+    first.say("read README.md")
+    first.wait_for("# demo")
+    first.keys("C-d")
+    first.exit_status()
+    first.close()
+    t = Tour(w, 80, 24, ("--provider", "offline", "-c"))
+    t.wait_for("# demo")
+    t.say("/tour")
+    t.at(1)
+    t.keys("C-d")
+    t.wait_for("# demo")
+    t.keys("C-d")
+    check(t.exit_status() == 0, "exit status")
+    t.close()
+    w.close()
+
+
 def a_newcomer_is_offered_it():
     w = World()
     found = w.journals()
@@ -238,4 +260,5 @@ def in_print_mode_the_pilot_says_where_it_is():
 if __name__ == "__main__":
     main(from_start_to_end_at_80x24, from_start_to_end_at_40x12, every_step_can_be_skipped, leaving_in_the_middle_clears_up,
          what_the_person_left_stays, a_signal_clears_up_too, tour_typed_to_the_pilot_goes_there_and_comes_back,
+         the_tour_leads_back_to_a_session_that_was_only_looked_at,
          a_newcomer_is_offered_it, in_print_mode_the_pilot_says_where_it_is)
