@@ -171,11 +171,13 @@ give_back(struct app *a)
 void
 app_queue_turn_ended(struct app *a, bool aborted)
 {
+    bool stopped = a->interrupting || aborted;
     a->interrupting = a->shell_runs = false;
     for (size_t i = 0; aborted && i < a->n_queued; i++)
         if (a->queued[i].state == QUEUE_STEERED)
             a->queued[i].state = QUEUE_KEPT; /* the engine has let go of it */
-    give_back(a);
+    if (stopped) /* what an earlier interrupt kept stays where it is shown: the next words are being typed */
+        give_back(a);
 }
 
 void
@@ -246,14 +248,16 @@ app_queue_words(const struct app *a, struct buf *out)
     size_t i = 0, shown = n ? n : kept;
     if (!a->n_queued)
         return false;
-    while ((a->queued[i].state == QUEUE_KEPT) == (n > 0))
+    while (n && a->queued[i].state == QUEUE_KEPT)
         i++;
+    if (!n) /* the one that Up takes */
+        i = a->n_queued - 1;
     /* on a prompt with text Up goes through the history */
     const char *up = n                        ? ""
                      : input_empty(&a->input) ? ", Up takes it back"
                                               : ", Up in the empty prompt takes it back";
     if (shown > 1)
-        buf_addf(out, "%s (first of %zu%s): ", n ? "queued" : "not sent", shown, up);
+        buf_addf(out, "%s of %zu%s): ", n ? "queued (first" : "not sent (last", shown, up);
     else
         buf_addf(out, "%s%s: ", n ? "queued" : "not sent", up);
     struct str first = str_from(a->queued[i].text);

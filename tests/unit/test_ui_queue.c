@@ -115,13 +115,32 @@ an_interrupt_runs_no_command(void **state)
     assert_string_equal(told_all(), "");
     /* two of a kind cannot be one line: they stay, and are shown */
     assert_true(input_empty(&a.input));
-    assert_shows(&a.canvas, "not sent (first of 2, Up takes it back): !echo A > qa");
+    assert_shows(&a.canvas, "not sent (last of 2, Up takes it back): list src");
     press("up");
     assert_true(str_is(buf_str(&a.input.text), "list src"));
     press("enter"); /* goes by itself: what was kept is kept */
     assert_string_equal(told_all(), "submit list src\n");
     press("up");
     assert_true(str_is(buf_str(&a.input.text), "!echo A > qa"));
+}
+
+/* Nothing comes into the prompt by itself but at the interrupt's own turn's end. */
+static void
+what_was_kept_waits_for_up(void **state)
+{
+    (void)state;
+    a_turn_runs();
+    enter("!echo A > qa");
+    enter("list src");
+    press("esc");
+    take(RESULT("aborted_streaming"));
+    press("up");
+    press("enter");
+    said("list src");
+    take(RESULT("completed"));
+    draw();
+    assert_true(input_empty(&a.input));
+    assert_shows(&a.canvas, "not sent, Up takes it back: !echo A > qa");
 }
 
 /* Up is the history's while there is text: the note says when it is not. */
@@ -211,6 +230,7 @@ main(void)
         cmocka_unit_test_setup_teardown(up_takes_back_any_of_them, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_gives_prompts_back, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_runs_no_command, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_kept_waits_for_up, setup, teardown),
         cmocka_unit_test_setup_teardown(the_note_says_when_up_takes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_typed_after_the_interrupt_is_sent, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_that_came_too_late, setup, teardown),
