@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -124,13 +125,18 @@ jw_int(struct jw *w, int64_t v)
 void
 jw_num(struct jw *w, double v)
 {
+    char text[32];
     before_value(w);
-    if (!isfinite(v))
+    if (!isfinite(v)) {
         buf_adds(w->out, "null");
-    else if (v == floor(v) && fabs(v) < 1e15)
-        buf_addf(w->out, "%.0f", v);
+        return;
+    }
+    (void)snprintf(text, sizeof text, "%.12g", v);
+    double kept = v == floor(v) ? v : strtod(text, NULL); /* what is read back is written alike */
+    if (kept == floor(kept) && fabs(kept) < 1e15)
+        buf_addf(w->out, "%.0f", kept);
     else
-        buf_addf(w->out, "%.12g", v);
+        buf_adds(w->out, text);
 }
 
 void
