@@ -171,7 +171,8 @@ const struct picker_type picker_modes = {
     .rows =
         "{\"modes\":["
         "{\"name\":\"default\",\"what\":\"asks before edits and commands that no rule allows\"},"
-        "{\"name\":\"acceptEdits\",\"what\":\"edits, mkdir, touch, mv, cp, sed in the project run\"},"
+        "{\"name\":\"acceptEdits\",\"what\":\"edits, mkdir, touch, mv, cp, sed in the project "
+        "run\"},"
         "{\"name\":\"plan\",\"what\":\"reads and plans, changes nothing\"},"
         "{\"name\":\"auto\",\"what\":\"AFK: as acceptEdits; the classifier decides the rest\"},"
         "{\"name\":\"dontAsk\",\"what\":\"what would be asked is refused\"}"
